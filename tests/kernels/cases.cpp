@@ -44,9 +44,10 @@ void Data::add_line(std::vector<int32_t>& to, bool sign) {
   // Sums are of about 32 bits, and what is left of them is shifted by 3: few bits here let outputs take
   // all values, many saturate them. A larger shift would hide how products are rounded.
   bool few = random_() % 4 != 0;
-  to.push_back(static_cast<int32_t>(random_() >> (few ? 21 : 1)));
+  const int32_t factor = random_() % 4 == 0 ? -1 : 1;  // of channels that are stored negated
+  to.push_back(factor * static_cast<int32_t>(random_() >> (few ? 21 : 1)));
   to.push_back(static_cast<int32_t>(random_() >> (few ? 21 : 3)) - (1 << (few ? 10 : 28)));
-  if (sign) to.push_back(static_cast<int32_t>(random_() >> (few ? 24 : 14)));
+  if (sign) to.push_back(factor * static_cast<int32_t>(random_() >> (few ? 24 : 14)));
 }
 
 void Data::add_line(std::vector<int32_t>& to, bool sign, int shift) {
@@ -54,6 +55,7 @@ void Data::add_line(std::vector<int32_t>& to, bool sign, int shift) {
   // Sums of about 32 bits become some tens to some thousands; every fourth is a power of two, with ties.
   float scale = 0x1p-26f * static_cast<float>(1 << random_() % 8);
   if (random_() % 4 != 0) scale *= 1.0f + static_cast<float>(random_() >> 8) * 0x1p-24f;
+  if (random_() % 4 == 0) scale = -scale;
   to.push_back(std::bit_cast<int32_t>(scale));
   to.push_back(static_cast<int32_t>(random_() % 256) - 128);
 }

@@ -88,15 +88,15 @@ std::optional<Lowered> DspConvLowering::run() {
   if (packs_nibbles(op_, target_)) return spread_.row_words() > 0 ? run_nibbles() : std::nullopt;
   if (target_.asked && target_.asked->algorithm == "fours") return run_fours();
   if (conv_.out_channels < 2) return std::nullopt;
+  if (!target_.allows("pairs") && !words_allowed(target_)) return std::nullopt;
   const auto w = stored_weights();
   if (!w) return std::nullopt;
-  bool pairs = pairs_fit(*w, first_channels(2), 2, stored_k_);
-  bool applies = (pairs && target_.allows("pairs")) || words_allowed(target_) || (!pairs && words_replace_pairs());
-  if (!applies) return std::nullopt;
-  if (gives_sums(op_)) return run_sums(*w, pairs);
+  if (gives_sums(op_)) return run_sums(*w);
   std::vector<int32_t> bias;
   const auto lines = fit_conv_lines(op_, whole_, target_, bias);
   if (!lines) return std::nullopt;
+  const bool pairs = pairs_fit(*w, first_channels(2), 2, stored_k_, *lines);
+  if (!words_allowed(target_) && !(pairs && target_.allows("pairs"))) return std::nullopt;
   choose_kernel(pairs, lines->sign());
   if (lines->mixed())
     work_ += mixed_work(tile_, conv_.out_channels / 2,
@@ -107,13 +107,18 @@ std::optional<Lowered> DspConvLowering::run() {
   return finish(words_ ? "words" : "pairs", text_of(*lines), lines->clamp);
 }
 
-std::optional<Lowered> DspConvLowering::run_sums(const std::vector<int8_t>& w, bool pairs_fit) {
+std::optional<Lowered> DspConvLowering::run_sums(const std::vector<int8_t>& w) {
+  // No channel is negated. The other lowerings take half as many instructions more than words.
+  const bool pairs = pairs_fit(w, first_channels(2), 2, stored_k_) && target_.allows("pairs");
+  const bool words =
+      words_allowed(target_) || (!pairs && target_.level == Level::kBalanced && target_.allows("words"));
+  if (!pairs && !words) return std::nullopt;
   const FoldedBias folded = ConvScaling(op_, whole_).folded;
   // Sums are the upper 24 bits of accumulators.
   constexpr int64_t kMost = 1 << (31 - PairGemm::kLeft);
   if (std::any_of(folded.ranges.begin(), folded.ranges.end(), [](AccRange r) { return r.magnitude() >= kMost; }))
     return std::nullopt;
-  choose_kernel(pairs_fit, false);
+  choose_kernel(pairs, false);
   in_ = f_.operand(0);
   const SumsForm form{!words_, words_ ? words_unroll() : 0};
   const std::vector<int64_t> first = first_channels(group_);
@@ -122,7 +127,7 @@ std::optional<Lowered> DspConvLowering::run_sums(const std::vector<int8_t>& w, b
   make_kernels([&](int64_t) {
     gemm_ = gemm_sums_kernel(tile_, form);
     make_shapes(gemm_work(words_, tile_, steps(), 1, false),
-                [&](int64_t pairs) { return gemm_sums_shape(steps(), pairs, stride, tile_, form); });
+                [&](int64_t count) { return gemm_sums_shape(steps(), count, stride, tile_, form); });
   });
   return finish(words_ ? "words" : "pairs", fmt::format("{} steps, sums", steps()));
 }
@@ -133,10 +138,11 @@ std::optional<Lowered> DspConvLowering::run_fours() {
       conv_.out_channels < FourGemm::kChannels)
     return std::nullopt;
   const auto w = stored_weights();
-  if (!w || !pairs_fit(*w, first_channels(FourGemm::kChannels), FourGemm::kChannels, stored_k_)) return std::nullopt;
+  if (!w) return std::nullopt;
   auto [folded, scaling] = ConvScaling(op_, whole_);
   const auto lines = fit_pair_lines(scaling, folded.bias, PairGemm::kLeft, target_.fpu);
-  if (!lines) return std::nullopt;
+  constexpr int64_t kGroup = FourGemm::kChannels;
+  if (!lines || !pairs_fit(*w, first_channels(kGroup), kGroup, stored_k_, *lines)) return std::nullopt;
   tile_ = FourGemm::kPixels, group_ = FourGemm::kChannels;
   in_ = f_.operand(0);
   make_fours(*w, folded.bias, *lines);
@@ -174,19 +180,6 @@ bool DspConvLowering::words_worth(double saved) const {
          ops::is_worth_flash(target_, saved, bytes_of_words());
 }
 
-// PyTorch's weights include -128, which makes no pair with a negative weight. The other lowerings take half as many
-// instructions more than words.
-bool DspConvLowering::words_replace_pairs() const {
-  return words_worth(product_shape().least_cost(target_.costs, true, false) / 2);
-}
-
-GemmShape DspConvLowering::product_shape() const {
-  const int64_t rows = spread_.rows();
-  GemmShape shape{pixels(), rows, spread_.row_words(), rows * spread_.row_rest(), conv_.out_channels};
-  if (plane_.fits()) shape.rows = 1, shape.words = steps() / 2, shape.rest = steps() % 2;
-  return shape;
-}
-
 double DspConvLowering::bytes_of_words() const {
   return static_cast<double>((conv_.out_channels + 1) / 2 * steps() * 4);
 }
@@ -195,8 +188,9 @@ double DspConvLowering::bytes_of_words() const {
 void DspConvLowering::choose_kernel(bool pairs_fit, bool sign) {
   // Compilers find no registers for eight accumulators.
   const int64_t largest = target_.calls_intrinsics() ? 3 : 4;
-  const int64_t most = std::min(largest, pixels());
-  const GemmShape shape = product_shape();
+  int64_t rows = spread_.rows(), most = std::min(largest, pixels());
+  GemmShape shape{pixels(), rows, spread_.row_words(), rows * spread_.row_rest(), conv_.out_channels};
+  if (plane_.fits()) shape.rows = 1, shape.words = steps() / 2, shape.rest = steps() % 2;
   auto apart = [&](bool words, int64_t tile) {
     GemmShape whole = shape, rest = shape;
     rest.pixels = pixels() % tile;

@@ -69,7 +69,7 @@ class DspConvLowering {
   void use_stream(const std::vector<int32_t>& stream, size_t groups);
 
   // int32 results, or nothing. The weights are stored_weights().
-  std::optional<Lowered> run_sums(const std::vector<int8_t>& w, bool pairs_fit);
+  std::optional<Lowered> run_sums(const std::vector<int8_t>& w);
   std::optional<Lowered> run_nibbles();
   NibbleTile choose_nibbles(bool sign);
   void make_nibbles(const std::vector<int8_t>& w, const NibbleLines& lines, const NibbleTile& tile);
@@ -81,8 +81,6 @@ class DspConvLowering {
     return target_.level == Level::kSpeed ? PairGemm::kWordsUnroll : PairGemm::kWordsUnrollLess;
   }
   bool words_worth(double saved) const;
-  bool words_replace_pairs() const;
-  GemmShape product_shape() const;
   double bytes_of_words() const;  // the further bytes of weights as words
   void choose_kernel(bool pairs_fit, bool sign);
   void make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, const PairLines& lines);

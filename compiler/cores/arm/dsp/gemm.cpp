@@ -90,26 +90,51 @@ LineValues let_line(FunctionBuilder& f, const BufferPtr& stream, const Ex& at, b
   return line;
 }
 
-int32_t stream_word(const std::vector<int8_t>& w, int64_t k, const std::array<int, 2>& step, int64_t a) {
+int pair_factor(const std::vector<int8_t>& weights, int64_t k, int64_t a) {
+  auto fits = [&](int factor) {
+    for (int64_t i = 0; i < k; ++i) {
+      const int32_t low = weights[static_cast<size_t>(a * k + i)];
+      const int32_t word = 256 * factor * weights[static_cast<size_t>((a + 1) * k + i)] + low;
+      if (word < INT16_MIN || word > INT16_MAX) return false;
+    }
+    return true;
+  };
+  return fits(1) ? 1 : fits(-1) ? -1 : 0;
+}
+
+int32_t stream_word(const std::vector<int8_t>& w, int64_t k, const std::array<int, 2>& step, int64_t a, int factor) {
   uint32_t out = 0;
   for (size_t half = 0; half < 2; ++half) {
     if (step[half] < 0) continue;
     int32_t low = w[static_cast<size_t>(a * k + step[half])];
     int32_t high = w[static_cast<size_t>((a + 1) * k + step[half])];
-    out |= (static_cast<uint32_t>(256 * high + low) & 0xFFFF) << (16 * half);
+    out |= (static_cast<uint32_t>(256 * factor * high + low) & 0xFFFF) << (16 * half);
   }
   return static_cast<int32_t>(out);
 }
 
-void put_biases(std::vector<int32_t>& out, const std::vector<int32_t>& bias, int64_t a) {
+void put_biases(std::vector<int32_t>& out, const std::vector<int32_t>& bias, int64_t a, int factor) {
   auto low = static_cast<uint32_t>(bias[static_cast<size_t>(a)]);
-  auto high = static_cast<uint32_t>(bias[static_cast<size_t>(a + 1)]);
+  auto high = static_cast<uint32_t>(bias[static_cast<size_t>(a + 1)]) * static_cast<uint32_t>(factor);
   out.push_back(static_cast<int32_t>(low));
   out.push_back(static_cast<int32_t>((high << 8) + low));
 }
 
-void put_line(std::vector<int32_t>& out, const PairLines& lines, int64_t channel) {
-  const LineFit::Channel& line = lines.channel(channel);
+std::optional<LineFit::Channel> negated_line(const PairLines& lines, int64_t channel) {
+  LineFit::Channel line = lines.channel(channel);
+  if (lines.even() || (lines.mixed() && lines.floats[static_cast<size_t>(channel)])) {
+    line.multiplier ^= INT32_MIN;  // the sign of a float32
+    return line;
+  }
+  auto of_zero = [&](int32_t offset) { return std::clamp(offset >> lines.fit.shift, -128, 127); };
+  if (lines.sign() && of_zero(line.offset) != of_zero(line.offset - line.sign)) return std::nullopt;
+  line.multiplier = -line.multiplier;
+  if (lines.sign()) line.offset -= line.sign, line.sign = -line.sign;
+  return line;
+}
+
+void put_line(std::vector<int32_t>& out, const PairLines& lines, int64_t channel, int factor) {
+  const LineFit::Channel line = factor < 0 ? negated_line(lines, channel).value() : lines.channel(channel);
   out.push_back(line.multiplier);
   out.push_back(line.offset);
   if (lines.sign()) out.push_back(line.sign);
@@ -184,21 +209,32 @@ bool mixing_pays(const PairLines& plain, const PairLines& mixed) {
 }
 
 bool pairs_fit(const std::vector<int8_t>& weights, int64_t channels, int64_t k) {
-  if (channels < 2) return false;
-  for (int64_t c = 0; c + 1 < channels; ++c) {
-    bool begins_pair = c % 2 == 0 || c == channels - 2;
-    for (int64_t i = 0; begins_pair && i < k; ++i) {
-      int32_t a = weights[static_cast<size_t>(c * k + i)];
-      int32_t b = weights[static_cast<size_t>((c + 1) * k + i)];
-      if (256 * b + a < INT16_MIN || 256 * b + a > INT16_MAX) return false;
-    }
-  }
-  return true;
+  return channels >= 2 && pairs_fit(weights, tile_starts(channels, 2), 2, k);
 }
 
+namespace {
+
+// Does `fits` hold of the first channels of all pairs?
+template <typename Fits>
+bool all_pairs(const std::vector<int64_t>& first, int64_t size, Fits fits) {
+  return std::all_of(first.begin(), first.end(), [&](int64_t group) {
+    for (int64_t a = group; a < group + size; a += 2)
+      if (!fits(a)) return false;
+    return true;
+  });
+}
+
+}  // namespace
+
 bool pairs_fit(const std::vector<int8_t>& weights, const std::vector<int64_t>& first, int64_t size, int64_t k) {
-  return std::all_of(first.begin(), first.end(), [&](int64_t c) {
-    return pairs_fit({weights.begin() + c * k, weights.begin() + (c + size) * k}, size, k);
+  return all_pairs(first, size, [&](int64_t a) { return pair_factor(weights, k, a) == 1; });
+}
+
+bool pairs_fit(const std::vector<int8_t>& weights, const std::vector<int64_t>& first, int64_t size, int64_t k,
+               const PairLines& lines) {
+  return all_pairs(first, size, [&](int64_t a) {
+    const int factor = pair_factor(weights, k, a);
+    return factor == 1 || (factor == -1 && negated_line(lines, a + 1));
   });
 }
 
@@ -211,16 +247,24 @@ PairOrder row_order(int64_t begin, int64_t end) {
   return order;
 }
 
+std::vector<int> group_factors(const std::vector<int8_t>& weights, int64_t k, int64_t a, int64_t group) {
+  std::vector<int> out;
+  for (int64_t c = a; c < a + group; c += 2) out.insert(out.end(), {1, pair_factor(weights, k, c)});
+  return out;
+}
+
 std::vector<int32_t> gemm_stream(const std::vector<int8_t>& weights, int64_t k, const PairOrder& order,
                                  const std::vector<int64_t>& first, const std::vector<int32_t>& bias,
                                  const PairLines& lines, int64_t group) {
   std::vector<int32_t> out;
   for (int64_t a : first) {
-    for (int64_t c = a; c < a + group; c += 2) put_biases(out, bias, c);
+    const std::vector<int> factors = group_factors(weights, k, a, group);
+    auto factor = [&](int64_t c) { return factors[static_cast<size_t>(c - a)]; };
+    for (int64_t c = a; c < a + group; c += 2) put_biases(out, bias, c, factor(c + 1));
     for (const auto& step : order)
-      for (int64_t c = a; c < a + group; c += 2) out.push_back(stream_word(weights, k, step, c));
+      for (int64_t c = a; c < a + group; c += 2) out.push_back(stream_word(weights, k, step, c, factor(c + 1)));
     if (lines.mixed()) out.push_back(lines.floats[static_cast<size_t>(a)] ? 1 : 0);
-    for (int64_t c = a; c < a + group; ++c) put_line(out, lines, c);
+    for (int64_t c = a; c < a + group; ++c) put_line(out, lines, c, factor(c));
   }
   return out;
 }

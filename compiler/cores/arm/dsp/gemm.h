@@ -9,6 +9,9 @@
 // channel its multiplier, offset and, with `sign`, what the offset is less by for negative
 // accumulators. An output is saturate8(((acc << 8) * multiplier >> 32) + offset >> shift).
 //
+// 256 * b + a leaves a halfword if b is -128 and a is negative, which weights of PyTorch are. The stream then holds
+// channel b negated: weights, bias and multiplier. The product of the sum and the multiplier is the same.
+//
 // The same with two words a step, one for each channel, whose halves are weights times 256: twice the
 // bytes for one instruction less a step (two of a vector's kernel), and accumulators that are scaled
 // already. "pairs" below is the first form, "words" the second.
@@ -102,12 +105,16 @@ bool mixes(const PairLines& plain, const TargetInfo& target);
 // Whether they are worth it: a sign costs two instructions for every result, a float five where there is one.
 bool mixing_pays(const PairLines& plain, const PairLines& mixed);
 
-// Whether 256 * b + a fits 16 bits for the pairs of neighbouring channels of weights
-// [channels][k], the last pair overlapping where their number is odd.
+// Whether 256 * b + a fits 16 bits for the pairs of neighbouring channels of weights [channels][k], the last pair
+// overlapping where their number is odd: streams of sums have the channels as they are.
 bool pairs_fit(const std::vector<int8_t>& weights, int64_t channels, int64_t k);
 
 // The same of groups of `size` channels that begin at channels `first`.
 bool pairs_fit(const std::vector<int8_t>& weights, const std::vector<int64_t>& first, int64_t size, int64_t k);
+
+// The same of streams with lines: the second channel of a pair may be negated, if its line can be.
+bool pairs_fit(const std::vector<int8_t>& weights, const std::vector<int64_t>& first, int64_t size, int64_t k,
+               const PairLines& lines);
 // Steps of the whole words of a row, its elements [begin, end): a multiple of four.
 PairOrder row_order(int64_t begin, int64_t end);
 
@@ -246,15 +253,24 @@ tir::Ex mla_low_high(const tir::Ex& acc, const tir::Ex& low, const tir::Ex& high
 inline int32_t shifted_bias(const std::vector<int32_t>& bias, int64_t c, int left) {
   return static_cast<int32_t>(static_cast<uint32_t>(bias[static_cast<size_t>(c)]) << left);
 }
-// Of a stream of pairs: elements `step` of channels a and a + 1, of weights [channels][k].
-int32_t stream_word(const std::vector<int8_t>& weights, int64_t k, const std::array<int, 2>& step, int64_t a);
+// What channel a + 1 is multiplied by in a stream of pairs, 1 or -1, so that 256 * b + a fits 16 bits for all weights
+// [channels][k] of channels a and a + 1. 0: neither fits.
+int pair_factor(const std::vector<int8_t>& weights, int64_t k, int64_t a);
+// The same of each of `group` channels that begin at channel a: 1 of the first of a pair.
+std::vector<int> group_factors(const std::vector<int8_t>& weights, int64_t k, int64_t a, int64_t group);
+// Of a stream of pairs: elements `step` of channels a and a + 1, of weights [channels][k], a + 1 times `factor`.
+int32_t stream_word(const std::vector<int8_t>& weights, int64_t k, const std::array<int, 2>& step, int64_t a,
+                    int factor = 1);
 // Channel a + 1's sum is 256 times its own plus channel a's, the biases as well.
-void put_biases(std::vector<int32_t>& out, const std::vector<int32_t>& bias, int64_t a);
+void put_biases(std::vector<int32_t>& out, const std::vector<int32_t>& bias, int64_t a, int factor = 1);
 // gemm_sums_kernel over words.
 tir::KernelPtr gemm_words_sums_kernel(int64_t pixels, int unroll);
 // A word of a stream of words has elements `step` of channel c.
 int32_t scaled_word(const std::vector<int8_t>& weights, int64_t k, const std::array<int, 2>& step, int64_t c);
-// Appends a channel's line.
-void put_line(std::vector<int32_t>& stream, const PairLines& lines, int64_t channel);
+// Appends a channel's line; with a factor of -1, the one for the negated sum, which there is (negated_line).
+void put_line(std::vector<int32_t>& stream, const PairLines& lines, int64_t channel, int factor = 1);
+// The line that makes of each negated sum what the channel's line makes of the sum. nullopt if there is none: a sum of
+// 0 has the offset of positive sums in both.
+std::optional<LineFit::Channel> negated_line(const PairLines& lines, int64_t channel);
 
 }  // namespace aotc::cores::arm

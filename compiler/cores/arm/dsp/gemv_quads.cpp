@@ -33,9 +33,12 @@ int32_t byte_word(const std::vector<int8_t>& weights, int64_t k, const std::arra
 
 std::optional<QuadsLines> fit_quads(const std::vector<int8_t>& weights, const std::vector<int64_t>& first, int64_t k,
                                     const Requantization& scaling, std::vector<int32_t>& bias, bool fpu) {
-  if (pairs_fit(weights, first, GemvQuads::kChannels, k))
-    if (auto lines = fit_pair_lines(scaling, bias, PairGemm::kLeft, fpu))
-      return QuadsLines{QuadsForm{}, std::move(*lines)};
+  std::vector<int32_t> moved = bias;
+  if (auto pairs = fit_pair_lines(scaling, moved, PairGemm::kLeft, fpu);
+      pairs && pairs_fit(weights, first, GemvQuads::kChannels, k, *pairs)) {
+    bias = std::move(moved);
+    return QuadsLines{QuadsForm{}, std::move(*pairs)};
+  }
   int64_t most = 0;
   for (const AccRange& range : scaling.ranges) most = std::max(most, range.magnitude());
   int left = PairGemm::kLeft;
@@ -51,12 +54,15 @@ std::vector<int32_t> quads_stream(const std::vector<int8_t>& weights, int64_t k,
   std::vector<int32_t> out;
   for (int64_t a : first) {
     const int64_t end = a + GemvQuads::kChannels;
+    const std::vector<int> factors =
+        bytes ? std::vector<int>(GemvQuads::kChannels, 1) : group_factors(weights, k, a, GemvQuads::kChannels);
+    auto factor = [&](int64_t c) { return factors[static_cast<size_t>(c - a)]; };
     for (int64_t c = a; c < end && bytes; ++c) out.push_back(bias[static_cast<size_t>(c)]);
-    for (int64_t c = a; c < end && !bytes; c += 2) put_biases(out, bias, c);
+    for (int64_t c = a; c < end && !bytes; c += 2) put_biases(out, bias, c, factor(c + 1));
     for (const auto& step : row_order(0, k))
       for (int64_t c = a; c < end; c += 2)
-        out.push_back(bytes ? byte_word(weights, k, step, c) : stream_word(weights, k, step, c));
-    for (int64_t c = a; c < end; ++c) put_line(out, lines.lines, c);
+        out.push_back(bytes ? byte_word(weights, k, step, c) : stream_word(weights, k, step, c, factor(c + 1)));
+    for (int64_t c = a; c < end; ++c) put_line(out, lines.lines, c, factor(c));
   }
   return out;
 }

@@ -32,10 +32,9 @@ std::optional<Lowered> lower_row_product(const OpView& op, const TargetInfo& tar
   auto steps = static_cast<int64_t>(order.size());
   const std::vector<int8_t>& w = stored->weights;
   std::vector<int64_t> groups = tile_starts(units, size);
-  if (!words && !pairs_fit(w, groups, size, stored->k)) return std::nullopt;
   std::vector<int32_t>& bias = product.folded.bias;
   auto lines = fit_pair_lines(product.scaling, bias, PairGemm::kLeft, target.fpu);
-  if (!lines) return std::nullopt;
+  if (!lines || (!words && !pairs_fit(w, groups, size, stored->k, *lines))) return std::nullopt;
 
   LoweringBuilder f(op, product.name);
   BufferPtr in = f.operand(0);

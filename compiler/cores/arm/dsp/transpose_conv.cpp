@@ -68,10 +68,8 @@ class DspTransposeLowering {
     Requantization what;
     what.zero_point = op_.result().zero_point();
     what.clamp = quantized_clamp(op_.attrs<TransposeConvAttrs>().activation, op_.result());
-    bool fits = true;
     for_each_phase(s_, [&](int64_t py, int64_t px) {
       Phase phase{phase_weights(s_, w, py, px), s_.y.taps(py) * s_.x.taps(px) * s_.in_channels};
-      fits = fits && pairs_fit(phase.weights, s_.out_channels, phase.k);
       FoldedBias folded = fold_bias(op_, s_.out_channels, [&](int64_t c) {
         auto first = phase.weights.begin() + c * phase.k;
         return std::vector<int32_t>(first, first + phase.k);
@@ -81,9 +79,21 @@ class DspTransposeLowering {
       bias_.insert(bias_.end(), folded.bias.begin(), folded.bias.end());
       phases_.push_back(std::move(phase));
     });
-    if (!fits) return std::nullopt;
     what.tame_constant_channels(bias_);
-    return fit_pair_lines(what, bias_);
+    auto lines = fit_pair_lines(what, bias_);
+    const std::vector<int64_t> first = tile_starts(s_.out_channels, 2);
+    for (size_t i = 0; lines && i < phases_.size(); ++i)
+      if (!pairs_fit(phases_[i].weights, first, 2, phases_[i].k, lines_of(*lines, i))) return std::nullopt;
+    return lines;
+  }
+
+  // Of one phase.
+  PairLines lines_of(const PairLines& lines, size_t phase) const {
+    PairLines out = lines;
+    const auto begin = static_cast<std::ptrdiff_t>(phase) * s_.out_channels;
+    if (lines.fit.channels.size() > 1)
+      out.fit.channels.assign(lines.fit.channels.begin() + begin, lines.fit.channels.begin() + begin + s_.out_channels);
+    return out;
   }
 
   void choose_tile() {
@@ -119,12 +129,9 @@ class DspTransposeLowering {
         order.push_back({at + 1, at + 3});
       }
       auto begin = static_cast<std::ptrdiff_t>(i) * s_.out_channels;
-      PairLines part = lines;
-      if (lines.fit.channels.size() > 1)
-        part.fit.channels.assign(lines.fit.channels.begin() + begin,
-                                 lines.fit.channels.begin() + begin + s_.out_channels);
       std::vector<int32_t> bias(bias_.begin() + begin, bias_.begin() + begin + s_.out_channels);
-      std::vector<int32_t> stream = gemm_stream(phases_[i].weights, phases_[i].k, order, first, bias, part);
+      std::vector<int32_t> stream =
+          gemm_stream(phases_[i].weights, phases_[i].k, order, first, bias, lines_of(lines, i));
       sizes_.push_back(static_cast<int64_t>(stream.size()));
       all.insert(all.end(), stream.begin(), stream.end());
     }

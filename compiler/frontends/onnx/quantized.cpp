@@ -184,8 +184,18 @@ bool is_elementwise(const graph::Op& op) {
                                     std::find(kBinary.begin(), kBinary.end(), op.name()) != kBinary.end());
 }
 
-// Elements of operand 0 and nothing else, whatever the values.
+// A frame of zeros: of a quantised operand, its zero point.
+bool pads_zeros(Builder& b, const graph::Op& op) {
+  if (op.name() != "pad" || b.is_constant(op.operands[0])) return false;
+  if (op.operands.size() < 2 || !op.operands[1].valid()) return true;
+  const graph::Tensor& fill = b.graph()[op.operands[1]];
+  return fill.constant &&
+         std::all_of(fill.constant->bytes.begin(), fill.constant->bytes.end(), [](uint8_t byte) { return byte == 0; });
+}
+
+// Elements of operand 0 and nothing else, whatever the values, or zeros around them.
 bool moves_first(Builder& b, const graph::Op& op) {
+  if (pads_zeros(b, op)) return true;
   constexpr std::array<std::string_view, 5> kMoves = {"reshape", "transpose", "slice", "gather", "broadcast_to"};
   if (op.results.size() != 1 || std::find(kMoves.begin(), kMoves.end(), op.name()) == kMoves.end()) return false;
   for (size_t i = 1; i < op.operands.size(); ++i)
@@ -223,10 +233,20 @@ class Collector {
     if (is_elementwise(copy)) {
       for (Id operand : copy.operands)
         if (operand.valid() && !collect(operand, level, depth + 1)) return false;
-    } else if (!moves_first(b_, copy) || !move(copy, level) || !collect(copy.operands[0], level + 1, depth + 1)) {
+    } else if (!moves_first(b_, copy) || !move(copy, level) || !collect(copy.operands[0], level + 1, depth + 1) ||
+               (copy.name() == "pad" && !shows_bytes(copy.operands[0]))) {
       return false;
     }
     return add(copy, level);
+  }
+
+  // Are the elements those of a dequantised tensor? A zero is then its zero point.
+  bool shows_bytes(Id x) const {
+    for (const graph::Op* op = b_.producer(x); op != nullptr; op = b_.producer(op->operands[0])) {
+      if (op->name() == "dequantize") return true;
+      if (!moves_first(b_, *op)) return false;
+    }
+    return false;
   }
 
   bool source(const graph::Op& op, size_t level) {
@@ -292,6 +312,7 @@ Id moved(Builder& b, const Chain& function) {
     }
     std::vector<Id> operands = op.operands;
     operands[0] = x;
+    if (op.name() == "pad") operands.resize(1);  // with the zero point
     x = b.add_typed(op.name(), operands, settings_of(op), DType::kI8, q);
     b.int8_forms(op.results[0]) = {x};
   }

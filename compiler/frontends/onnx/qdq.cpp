@@ -21,6 +21,9 @@ namespace {
 constexpr std::array<std::string_view, 8> kMoving = {"Reshape",   "Flatten", "Transpose", "Squeeze",
                                                      "Unsqueeze", "MaxPool", "Slice",     "Split"};
 
+// Operators across which onnxruntime moves a QuantizeLinear or a DequantizeLinear: it then finds the group.
+constexpr std::array<std::string_view, 4> kViews = {"Reshape", "Transpose", "Squeeze", "Unsqueeze"};
+
 // Constant weights: names of their integers, scales and zero points, and the axis of several scales.
 struct Weights {
   std::string_view values, scale, zero;
@@ -148,6 +151,7 @@ class Groups {
   // The node that dequantises this tensor with one scale (or any constant ones); nothing if none
   // does.
   const Node* dequantized(std::string_view name, bool per_tensor = true, bool blocks = false) const {
+    if (per_tensor && !viewed_.outputs.empty() && viewed_.outputs[0] == name) return &viewed_;
     auto at = producer(name);
     if (!at || !is(*at, "DequantizeLinear") || nodes_[*at].inputs.size() < 2 || !is_usual(nodes_[*at], blocks))
       return nullptr;
@@ -206,29 +210,72 @@ class Groups {
     return low && high && n.find("min") == nullptr && n.find("max") == nullptr && n.inputs.size() > 1;
   }
 
+  bool is_view(size_t i) const {
+    return std::any_of(kViews.begin(), kViews.end(), [&](std::string_view type) { return is(i, type); }) &&
+           !nodes_[i].inputs.empty() && only_reader(i);
+  }
+
   // Quantisation `q` of what one operator makes of dequantised tensors.
   void fold(size_t q) {
     const Id zero = constant(zero_of(nodes_[q]));
     wide_ = !literal_ && zero.valid() && is_wide_type(b_.element(zero));
     if (!is_plain(nodes_[q].inputs[1], zero_of(nodes_[q])) || !makes_values(nodes_[q])) return;
-    std::vector<size_t> bounds;
-    std::string_view from = nodes_[q].inputs[0];
-    auto at = producer(from);
-    while (at && bounds.size() < nodes_.size() && only_reader(*at) && is_bound_of(nodes_[*at], nodes_[q])) {
-      bounds.push_back(*at);
-      from = nodes_[*at].inputs[0];
-      at = producer(from);
+    if (!fold(q, false)) fold(q, true);
+  }
+
+  // `through_views`: views may be between the operator and its quantisation. They then follow the group.
+  bool fold(size_t q, bool through_views) {
+    std::vector<size_t> bounds, views;  // the last one first
+    auto at = producer(nodes_[q].inputs[0]);
+    while (at && only_reader(*at)) {
+      const bool bound = is_bound_of(nodes_[*at], nodes_[q]);
+      if (!bound && !(through_views && is_view(*at))) break;
+      (bound ? bounds : views).push_back(*at);
+      at = producer(nodes_[*at].inputs[0]);
     }
-    if (!at || !only_reader(*at) || (!nodes_[*at].domain.empty() && nodes_[*at].domain != "ai.onnx")) return;
+    if (!at || !only_reader(*at) || (!nodes_[*at].domain.empty() && nodes_[*at].domain != "ai.onnx")) return false;
     auto made = replaced(*at, nodes_[q]);
-    if (!made) return;
+    if (!made) made = replaced_behind_views(*at, nodes_[q]);
+    if (!made) return false;
     made->name = nodes_[*at].name;
-    made->outputs = nodes_[q].outputs;
+    std::string_view result = nodes_[q].outputs[0], from = views.empty() ? result : nodes_[*at].outputs[0];
+    made->outputs = {from};
     for (size_t b : bounds) remove(b);
     remove(*at);
     remove(q);
-    nodes_[q] = std::move(*made);
-    read(nodes_[q], 1);
+    const size_t place = views.empty() ? q : *at;
+    nodes_[place] = std::move(*made);
+    read(nodes_[place], 1);
+    for (size_t i = views.size(); i-- > 0;) {
+      Node& view = nodes_[views[i]];
+      set_input(view, from);
+      if (i == 0) view.outputs[0] = result, producers_[result] = views[i];
+      from = view.outputs[0];
+    }
+    return true;
+  }
+
+  void set_input(Node& n, std::string_view name) {
+    read(n, -1);
+    n.inputs[0] = name;
+    read(n, 1);
+  }
+
+  // The same if views are between the operator and the dequantisation of its operand 0: they move the integers.
+  std::optional<Node> replaced_behind_views(size_t at, const Node& q) {
+    if (nodes_[at].inputs.empty()) return std::nullopt;
+    std::vector<size_t> views;
+    auto view = producer(nodes_[at].inputs[0]);
+    for (; view && is_view(*view); view = producer(nodes_[*view].inputs[0])) views.push_back(*view);
+    const Node* dq = views.empty() ? nullptr : dequantized(nodes_[views.back()].inputs[0]);
+    if (dq == nullptr || constant(dq->inputs[0]).valid()) return std::nullopt;
+    const std::string_view integers = dq->inputs[0];
+    viewed_ = *dq;
+    viewed_.inputs[0] = viewed_.outputs[0] = nodes_[at].inputs[0];
+    auto out = replaced(at, q);
+    viewed_ = {};
+    if (out) set_input(nodes_[views.back()], integers);
+    return out;
   }
 
   bool only_reader(size_t node) const {
@@ -664,6 +711,7 @@ class Groups {
   bool literal_;
   bool wide_ = false;  // activations of the group are int16
   std::vector<Node> nodes_;
+  Node viewed_;  // the dequantisation of integers that a view moves, while replaced_behind_views tries it
   Constants& constants_;
   Builder& b_;
   std::vector<std::pair<size_t, std::string>> notes_;

@@ -68,6 +68,7 @@ std::vector<ops::TargetLowering> all_lowerings() {
   return {
       {"add", kUsual, is_plain_sum, lower_sum_dsp},
       {"sub", kUsual, is_plain_sum, lower_sum_dsp},
+      {"byte_table", kUsual, is_int8, lower_byte_clamp},
       {"conv_2d", kSecond, may_use_winograd, lower_conv_2d_winograd},
       {"conv_2d", kUsual, is_conv_gemm, lower_conv_2d_dsp},
       {"conv_2d", kUsual, is_hybrid_pairs, lower_conv_2d_hybrid_dsp},

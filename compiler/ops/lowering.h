@@ -83,6 +83,7 @@ struct TargetInfo : Goal {
   std::string_view quad_kernel;  // the family of the core's text of it (ops/common/quad_kernel.h)
   KernelForm kernel_form = KernelForm::kAssembly;
   bool vector_bytes = false;  // vectors multiply bytes: weights of 4 bits are worth a byte each
+  bool vector_floats = false;  // vectors of float32
   // What the target knows to do better than the operators themselves, in the order in which it is asked.
   std::shared_ptr<const std::vector<TargetLowering>> lowerings;
   Costs costs;  // in instructions: what the cost model goes by

@@ -19,6 +19,7 @@
 #include "cases.h"
 #include "cores/arm/generated/lstm_kernels.h"
 #include "cores/arm/generated/mve_gates.h"
+#include "cores/arm/helium/depthwise_kernels.h"
 #include "cores/arm/helium/floats.h"
 #include "cores/arm/helium/held.h"
 #include "cores/arm/helium/taps.h"
@@ -197,19 +198,29 @@ void add_large_kernels(Texts& texts) {
           if (form >= 4) scaling.clamp = {-100, 100};
           texts.add(*arm::MveHeld{blocks, first, step, 8}.kernel(scaling));
         }
+  using arm::MveDepthwise;
+  for (const auto kind : {MveDepthwise::kSquare, MveDepthwise::kRow, MveDepthwise::kColumn})
+    for (int32_t most : {100, 127})
+      for (bool tail : {false, true}) {
+        arm::MveScaling even;
+        even.form = arm::MveScaling::Form::kEven;
+        even.clamp = {-most - 1, most};
+        texts.add(*arm::mve_quads_kernel(kind, even, tail));
+      }
 }
 
 // Vector kernels of half words, of uint8 and of taps.
 void add_wide_kernels(Texts& texts) {
-  for (int form = 0; form < 4; ++form)
-    for (int32_t most : {100, form < 2 ? 127 : 32767}) {
+  for (int form = 0; form < 5; ++form)
+    for (int32_t most : {100, form < 2 || form == 4 ? 127 : 32767}) {
       arm::MveScaling scaling;
       scaling.clamp = {-most - 1, most};
       if (form == 1) scaling.form = arm::MveScaling::Form::kTwice;
+      else if (form == 4) scaling.form = arm::MveScaling::Form::kEven;
       else if (form > 1) scaling.form = arm::MveScaling::Form::kHalves;
       if (form == 0) scaling.left = 8, scaling.shift = 7;
       if (form == 3) scaling.shift = 4;
-      scaling.window_sums = form < 2;
+      scaling.window_sums = form < 2 || form == 4;
       const int64_t bytes = scaling.bytes();
       for (int64_t elements : {3, 24, 72}) {
         texts.add(*arm::mve_gemm_kernel({3, elements, true, bytes}, 19, scaling));

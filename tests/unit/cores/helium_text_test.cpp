@@ -30,6 +30,10 @@ std::vector<MveScaling> scalings() {
       twice.clamp = clamp;
       out.push_back(twice);
     }
+    MveScaling even;
+    even.form = MveScaling::Form::kEven;
+    even.clamp = clamp;
+    out.push_back(even);
   }
   // With the sums of windows: the longest texts.
   for (MveScaling with_sums : std::vector<MveScaling>(out)) {

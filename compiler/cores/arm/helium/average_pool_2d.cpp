@@ -78,7 +78,7 @@ std::optional<Lowered> lower_average_pool_2d_mve(const OpView& op, const TargetI
   const int64_t cost = (channels + MveAverage::kGroup - 1) / MveAverage::kGroup * (3 * pixels + 20);
   if (target.slice > 0 && cost > target.slice / 2) return std::nullopt;
   const Requantization what = average_scaling(op, {window.y.in, window.y.in}, {window.x.in, window.x.in});
-  auto scaling = fit_mve_scaling(what, {static_cast<int32_t>(pixels * average_shift(op))});
+  auto scaling = fit_mve_scaling(what, {static_cast<int32_t>(pixels * average_shift(op))}, target);
   if (!scaling || scaling->form != MveScaling::Form::kLine) return std::nullopt;
 
   LoweringBuilder f(op, std::string(op.op.name()));

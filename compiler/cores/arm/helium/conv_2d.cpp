@@ -62,7 +62,7 @@ class MveConvLowering {
     if (!fit) return std::nullopt;
     scaling_ = std::move(*fit);
     scaling_.window_sums = !w->sums.empty();
-    const bool twice = scaling_.form == MveScaling::Form::kTwice;
+    const bool twice = scaling_.adds_zero_point();
     if (form_ == Form::kWhole && conv_.out_channels < MveGemm::kGroup && (twice || gives_sums(op_)))
       return std::nullopt;
     in_ = f_.operand(0);
@@ -120,7 +120,7 @@ class MveConvLowering {
     if (bytes_ == 2) return fit_mve_halves(conv_wide_scaling(op_, conv_));
     auto [folded, scaling] = ConvScaling(op_, conv_);
     if (gives_sums(op_)) return mve_sums(folded.bias);
-    return fit_mve_scaling(scaling, folded.bias);
+    return fit_mve_scaling(scaling, folded.bias, target_);
   }
 
   // Sizes and positions are in elements but for those of blocks, tables and write orders.

@@ -16,9 +16,9 @@ constexpr int kVectorLanes = 4;
 
 // q1 to q4 weights of the outputs; for kRow q2 to q4 are offsets of the later patches' words. q5
 // offsets of a patch's words, q6 of outputs; q7 the multiplier (kLine), signs (kTwice) or the second
-// factor (kTwice of products without a clamp). r0 woven, r1 stream, r2 out, r5 step, r7 offset or bias,
-// r12 step of the outputs (kSquares: of two quads); r3 shape, r9 end of the stream, r11 quads (kLine),
-// or shift or factor, multiplier, zero (kTwice; r3 stays the shape where q7 is the factor). With a clamp
+// factor (kTwice of products without a clamp). kEven is as kTwice without shift and signs. r0 woven, r1 stream, r2 out,
+// r5 step, r7 offset or bias, r12 step of the outputs (kSquares: of two quads); r3 shape, r9 end of the stream, r11
+// quads (kLine), or shift or factor, multiplier, zero (kTwice; r3 stays the shape where q7 is the factor). With a clamp
 // r9 is the multiplier of kLine too.
 class MveQuadsWriter {
  public:
@@ -28,6 +28,7 @@ class MveQuadsWriter {
         kind_(pairs_ ? MveDepthwise::kSquare : static_cast<MveDepthwise::Kind>(parameter(kernel, "kind"))),
         twice_(parameter(kernel, "twice") != 0),
         products_(parameter(kernel, "twice") == MveScaling::kTwiceProducts),
+        floats_(parameter(kernel, "twice") == MveScaling::kTwiceFloats),
         left_(parameter(kernel, "left")),
         shift_(parameter(kernel, "shift")),
         clamps_(parameter(kernel, "clamps") != 0),
@@ -123,7 +124,7 @@ class MveQuadsWriter {
       a_.ldr_after(r4, r1, 4);
       a_.vdup(32, q7, r4);
     } else if (twice_) {
-      a_.ldr_after(r3, r1, 4);
+      if (!floats_) a_.ldr_after(r3, r1, 4);
     } else {
       a_.vdup(32, q7, multiplier);
     }
@@ -200,6 +201,13 @@ class MveQuadsWriter {
         a_.vadd(32, q0, q0, r11);
       }
       a_.vqmovnb(32, q0, q0);
+    } else if (floats_) {
+      a_.vadd(32, q0, q0, r7);
+      a_.vcvt_to_float(q0, q0);
+      a_.vmul_float(q0, q0, r9);
+      a_.vcvt_to_nearest(q0, q0);
+      a_.vqadd(32, q0, q0, r11);
+      a_.vqmovnb(32, q0, q0);
     } else if (twice_) {
       a_.vadd(32, q0, q0, r7);
       a_.vshr(32, q7, q0, 31);
@@ -230,7 +238,7 @@ class MveQuadsWriter {
   Helium a_;
   bool once_, pairs_;
   MveDepthwise::Kind kind_;
-  bool twice_, products_;
+  bool twice_, products_, floats_;
   int left_, shift_;
   bool clamps_, tail_;
 };

@@ -28,7 +28,7 @@ int64_t in_every_byte(int32_t value) {
 class MveDepthwiseLowering {
  public:
   MveDepthwiseLowering(const OpView& op, const TargetInfo& target)
-      : op_(op), f_(op, "depthwise_conv_2d"), smallest_(target.level == Level::kSize) {
+      : op_(op), f_(op, "depthwise_conv_2d"), target_(target), smallest_(target.level == Level::kSize) {
     const graph::Shape& w = op.operand(1).shape;
     Window window = window_of(op, op.attrs<DepthwiseConv2DAttrs>(), w[1], w[2]);
     y_ = window.y;
@@ -53,7 +53,7 @@ class MveDepthwiseLowering {
     });
     Requantization what = depthwise_scaling(op_, folded.ranges);
     what.tame_constant_channels(folded.bias);
-    auto scaling = fit_mve_scaling(what, folded.bias);
+    auto scaling = fit_mve_scaling(what, folded.bias, target_);
     if (!scaling || !fits_mve_depthwise(*scaling)) return std::nullopt;
     choose_sizes();
     const bool pairs = makes_pairs(*scaling);
@@ -269,6 +269,7 @@ class MveDepthwiseLowering {
 
   const OpView& op_;
   LoweringBuilder f_;
+  const TargetInfo& target_;
   WindowAxis y_, x_;
   bool smallest_;
   int64_t batch_ = 1, channels_ = 1;

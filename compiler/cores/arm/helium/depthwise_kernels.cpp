@@ -47,15 +47,15 @@ std::vector<int32_t> mve_depthwise_stream(Kind kind, const std::vector<int8_t>& 
     if (scaling.form == MveScaling::Form::kLine) {
       for (int v : {0, 1}) out.push_back(scaling.words[v][at]);
     } else {
-      for (int v : {1, 0, 2}) out.push_back(scaling.words[v][at]);
+      for (int v : {1, 0}) out.push_back(scaling.words[v][at]);
+      if (scaling.vectors() == 3) out.push_back(scaling.words[2][at]);
     }
   }
   return out;
 }
 
 bool fits_mve_depthwise(const MveScaling& scaling) {
-  return scaling.form == MveScaling::Form::kTwice ||
-         (scaling.left > 0 && scaling.shift > 0 && scaling.shift <= kMostMveShift);
+  return scaling.adds_zero_point() || (scaling.left > 0 && scaling.shift > 0 && scaling.shift <= kMostMveShift);
 }
 
 KernelPtr mve_weave_kernel(int64_t first, int64_t rows, int64_t keep) {
@@ -197,6 +197,8 @@ class Quads {
       return f_.let("v", clamp(f_.let("t", v) >> scaling_.shift, least_, most_));
     }
     Ex acc = f_.let("sum", sum + load(stream_, at + 1));
+    if (scaling_.form == MveScaling::Form::kEven)
+      return f_.let("v", clamp(mve_even(f_, acc, load(stream_, at)) + zero_, least_, most_));
     Ex doubled = cast(DType::kI64, acc) * m + tir::i64(int64_t{1} << 30);
     if (scaling_.products) {
       Ex t = f_.let("t", high(doubled, 31));

@@ -35,7 +35,7 @@ struct MveDepthwise {
     kBack = 12,     // from the end of a channel's whole quads to the next channel
     kOutBack = 13,
     kStreamBytes = 14,
-    kZero = 15,   // zero point; form kTwice
+    kZero = 15,   // zero point; forms kTwice and kEven
     kLeast = 16,  // of the clamp, in every byte of four words
     kMost = 20,
     kScatterPairs = 24,  // kSquares: in each word the offsets of both quads' outputs, in 16 bits each

@@ -21,7 +21,11 @@ namespace {
 class MveTapsLowering {
  public:
   MveTapsLowering(const OpView& op, const TargetInfo& target)
-      : op_(op), f_(op, "depthwise_conv_2d"), channels_(op.operand(1).shape[3]), weights_(centred_weights(op)) {
+      : op_(op),
+        f_(op, "depthwise_conv_2d"),
+        target_(target),
+        channels_(op.operand(1).shape[3]),
+        weights_(centred_weights(op)) {
     const graph::Shape& w = op.operand(1).shape;
     window_ = window_of(op, op.attrs<DepthwiseConv2DAttrs>(), w[1], w[2]);
     taps_.bytes = op.operand(0).dtype == DType::kI16 ? 2 : 1;
@@ -82,7 +86,7 @@ class MveTapsLowering {
     });
     Requantization what = depthwise_scaling(op_, folded.ranges);
     what.tame_constant_channels(folded.bias);
-    return fit_mve_scaling(what, folded.bias);
+    return fit_mve_scaling(what, folded.bias, target_);
   }
 
   void emit() {
@@ -129,6 +133,7 @@ class MveTapsLowering {
 
   const OpView& op_;
   LoweringBuilder f_;
+  const TargetInfo& target_;
   int64_t channels_;
   std::vector<int16_t> weights_;
   Window window_;

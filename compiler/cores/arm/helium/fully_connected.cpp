@@ -32,10 +32,10 @@ Lowered lower_as_wide_rows(const OpView& op, const TargetInfo& target) {
   return f.finish(product.how());
 }
 
-std::optional<MveScaling> scaling_of(const OpView& op) {
+std::optional<MveScaling> scaling_of(const OpView& op, const TargetInfo& target) {
   if (op.operand(0).dtype == DType::kI16) return fit_mve_halves(fully_connected_wide_scaling(op));
   auto [folded, what] = folded_scaling(op, centred_weights(op));
-  return fit_mve_scaling(what, folded.bias);
+  return fit_mve_scaling(what, folded.bias, target);
 }
 
 }  // namespace
@@ -50,9 +50,9 @@ std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetI
   if (pairs && (units < MveGemm::kGroup || !blocks.fit_gemm())) return std::nullopt;
   auto w = mve_weights(op, depth);
   if (!w) return std::nullopt;
-  auto scaling = scaling_of(op);
+  auto scaling = scaling_of(op, target);
   if (!scaling || (bytes > 1 && !w->sums.empty())) return std::nullopt;
-  if (units < MveGemm::kGroup && scaling->form == MveScaling::Form::kTwice) return std::nullopt;
+  if (units < MveGemm::kGroup && scaling->adds_zero_point()) return std::nullopt;
   scaling->window_sums = !w->sums.empty();
 
   LoweringBuilder f(op, "fully_connected");

@@ -2,6 +2,7 @@
 #include "cores/arm/helium/gemm.h"
 
 #include <algorithm>
+#include <bit>
 
 #include <fmt/format.h>
 
@@ -137,20 +138,34 @@ std::optional<MveScaling> fit_twice(const Requantization& what, const std::vecto
   return out;
 }
 
+std::optional<MveScaling> fit_even(const Requantization& what, const std::vector<int32_t>& bias) {
+  if (what.rounding != Rounding::kEven) return std::nullopt;
+  MveScaling out;
+  out.form = MveScaling::Form::kEven;
+  for (size_t c = 0; c < what.scales.size(); ++c) {
+    out.words[0].push_back(bias[c]);
+    out.words[1].push_back(std::bit_cast<int32_t>(static_cast<float>(what.scales[c])));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string MveScaling::text() const {
   if (form == Form::kLine) return "shift " + std::to_string(shift);
   if (form == Form::kUnscaledBytes) return "sums";
+  if (form == Form::kEven) return "float, ties to even";
   return form == Form::kTwice ? "two roundings" : "high word";
 }
 
-std::optional<MveScaling> fit_mve_scaling(const Requantization& what, const std::vector<int32_t>& bias) {
+std::optional<MveScaling> fit_mve_scaling(const Requantization& what, const std::vector<int32_t>& bias,
+                                          const TargetInfo& target) {
   if (what.clamp.min < -128 || what.clamp.max > 127) return std::nullopt;
   // Where values below the zero point are results, two roundings are hardly ever one line.
   bool halves_below = what.rounding == Rounding::kDouble && what.clamp.min < what.zero_point;
   auto out = halves_below ? fit_twice(what, bias) : fit_line(what, bias);
   if (!out) out = halves_below ? fit_line(what, bias) : fit_twice(what, bias);
+  if (!out && target.vector_floats) out = fit_even(what, bias);
   if (!out) return out;
   out->zero_point = what.zero_point;
   out->clamp = what.clamp;
@@ -269,6 +284,13 @@ std::vector<int32_t> mve_shape(const MvePixels& pixels, const MveBlocks& blocks,
 
 // ---------------------------------------------------------------- meanings
 
+Ex mve_even(FunctionBuilder& f, const Ex& acc, const Ex& scale) {
+  Ex real = cast(DType::kF32, acc) * call(tir::Intrinsic::kFloatFromBits, DType::kF32, {scale});
+  // Far beyond what bytes and zero points can tell apart.
+  real = clamp(f.let("real", real), tir::f32(-1024.0f), tir::f32(1024.0f));
+  return cast(DType::kI32, f.let("nearest", ops::emit_nearest_even(real)));
+}
+
 namespace {
 
 // The products' meaning: what both kernels have in common.
@@ -342,7 +364,7 @@ class Product {
     if (blocks_.rows > 1)
       row_step_ = f_.let("row_step", elements(load(shape_, MveGemm::kRowSkip) + blocks_.passed(), blocks_.bytes));
     if (back_ != 0) channels_ = shape("channels", MveGemm::kChannels, scaling_.bytes());
-    if (scaling_.form == MveScaling::Form::kTwice) zero_ = shape("zero", MveGemm::kZero);
+    if (scaling_.adds_zero_point()) zero_ = shape("zero", MveGemm::kZero);
     if (!scaling_.clamps()) return;
     least_ = shape("least", MveGemm::kLeast);
     most_ = shape("most", MveGemm::kMost);
@@ -398,7 +420,9 @@ class Product {
     const Ex sum = scaling_.window_sums ? products + of_window_[static_cast<size_t>(pixel)] : products;
     if (scaling_.vectors() == 1) return add_wrapping(sum, load(stream_, line));
     if (scaling_.form == MveScaling::Form::kHalves) return half(sum, line);
-    Ex v = scaling_.form == MveScaling::Form::kLine ? on_line(sum, line) : twice(sum, line);
+    Ex v = scaling_.form == MveScaling::Form::kLine   ? on_line(sum, line)
+           : scaling_.form == MveScaling::Form::kEven ? even(sum, line)
+                                                      : twice(sum, line);
     v = clamp(v, -128, 127);
     return scaling_.clamps() ? clamp(f_.let("v", v), least_, most_) : v;
   }
@@ -418,6 +442,11 @@ class Product {
     Ex high = cast(DType::kI32, product >> i64(32));
     Ex offset = load(stream_, line + kVectorWords) + mve_rounding(scaling_.shift);
     return f_.let("v", (high + offset) >> scaling_.shift);
+  }
+
+  Ex even(const Ex& sum, const Ex& line) {
+    Ex acc = f_.let("acc", add_wrapping(sum, load(stream_, line)));
+    return f_.let("v", mve_even(f_, acc, load(stream_, line + kVectorWords)) + zero_);
   }
 
   Ex twice(const Ex& sum, const Ex& line) {

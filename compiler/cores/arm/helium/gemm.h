@@ -49,7 +49,7 @@ struct MveGemm {
     kXStep,
     kOutStep,
     kChannels,
-    kZero,   // zero point; form kTwice
+    kZero,   // zero point; forms kTwice and kEven
     kLeast,  // of the clamp, in every byte
     kMost,
     kRowSkip,      // bytes from behind a row's blocks (MveBlocks::apart: from its begin) to the next row
@@ -103,15 +103,17 @@ constexpr int kMostMveShift = 24;
 //   kTwice  as the reference: high product rounded, shift rounded half away from zero, zero point. With `products` the
 //           shift is a second rounded high product: its factor is one more than the power of two, which carries
 //           halves away from zero.
+//   kEven   as onnxruntime: sum + bias times a float32, rounded to even, zero point
 //   kHalves  of half words x: saturate(hi32((sum + bias) * multiplier) >> shift), the high word rounded if shift is 0
 //   kUnscaled  of half words x, of one pixel: sum + bias, not narrowed
 //   kUnscaledBytes  the same of bytes x, of any number of pixels
 struct MveScaling {
-  enum class Form { kLine, kTwice, kHalves, kUnscaled, kUnscaledBytes };
+  enum class Form { kLine, kTwice, kEven, kHalves, kUnscaled, kUnscaledBytes };
   Form form = Form::kLine;
   int left = 0, shift = 0;        // kLine; kHalves: shift
   bool products = false;          // kTwice
-  // Per channel: multiplier, offset; bias, multiplier, -shift or factor; bias, multiplier; bias.
+  // Per channel: multiplier, offset; bias, multiplier, -shift or factor; bias, the bits of a float32; bias, multiplier;
+  // bias.
   std::vector<int32_t> words[3];
   int32_t zero_point = 0;
   ClampI32 clamp{-128, 127};
@@ -125,18 +127,23 @@ struct MveScaling {
   int vectors() const {
     return form == Form::kUnscaled || form == Form::kUnscaledBytes ? 1 : form == Form::kTwice ? 3 : 2;
   }
-  // "shift 4", "two roundings", "high word" or "sums", for schedule descriptions.
+  // The zero point is added behind the scaling.
+  bool adds_zero_point() const { return form == Form::kTwice || form == Form::kEven; }
+  // "shift 4", "two roundings", "float, ties to even", "high word" or "sums", for schedule descriptions.
   std::string text() const;
   // Bytes of a result.
   int64_t bytes() const { return vectors() == 1 ? 4 : form == Form::kHalves ? 2 : 1; }
-  // Parameter of kernels: how many shifts that round half away from zero, less those that are products.
-  int twice() const { return form != Form::kTwice ? 0 : products ? kTwiceProducts : kTwiceShifts; }
-  static constexpr int kTwiceShifts = 1, kTwiceProducts = 2;
+  // Parameter of kernels: how sums are scaled where the zero point is added behind it.
+  int twice() const {
+    return form == Form::kEven ? kTwiceFloats : form != Form::kTwice ? 0 : products ? kTwiceProducts : kTwiceShifts;
+  }
+  static constexpr int kTwiceShifts = 1, kTwiceProducts = 2, kTwiceFloats = 3;
   // Parameter of kernels of half words.
   static constexpr int kNarrowed = 1, kNotNarrowed = 2;
 };
-// Ranges count the bias. nullopt if neither form is exact.
-std::optional<MveScaling> fit_mve_scaling(const Requantization& what, const std::vector<int32_t>& bias);
+// Ranges count the bias. nullopt if no form is exact.
+std::optional<MveScaling> fit_mve_scaling(const Requantization& what, const std::vector<int32_t>& bias,
+                                          const TargetInfo& target);
 // kUnscaledBytes.
 MveScaling mve_sums(const std::vector<int32_t>& bias);
 // kHalves; nullopt if a sum needs 64 bits or is rounded in another way.
@@ -160,6 +167,10 @@ void put_mve_weights(std::vector<int32_t>& out, const std::vector<int8_t>& weigh
 // Fewer channels than eight are one group that is so much smaller; then the form is kLine.
 std::vector<int32_t> mve_gemv_stream(const MveWeights& weights, int64_t channels, const MveBlocks& blocks,
                                      const MveScaling& scaling);
+
+// The meaning of kEven: a sum times a float32 given by its bits, to the nearest whole number, ties to even, as far as
+// bytes tell numbers apart.
+tir::Ex mve_even(tir::FunctionBuilder& f, const tir::Ex& acc, const tir::Ex& scale);
 
 // (stream, x, out, shape): `pairs` pairs of pixels.
 tir::KernelPtr mve_gemm_kernel(const MveBlocks& blocks, int64_t channels, const MveScaling& scaling);

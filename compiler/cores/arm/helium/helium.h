@@ -157,6 +157,9 @@ class Helium : public Thumb {
   // ---- floats: four of 32 bits. Subnormal operands and results become 0, whatever FPSCR says.
   void vmul_float(Vec d, Vec n, Vec m) { vector("vmul.f32", {use(d), use(n), use(m)}); }
   void vmul_float(Vec d, Vec n, Reg m) { vector("vmul.f32", {use(d), use(n), name(m)}); }
+  // From and to int32; the latter is rounded, ties to even, and saturated.
+  void vcvt_to_float(Vec d, Vec m) { vector("vcvt.f32.s32", {use(d), use(m)}); }
+  void vcvt_to_nearest(Vec d, Vec m) { vector("vcvtn.s32.f32", {use(d), use(m)}); }
   void vadd_float(Vec d, Vec n, Vec m) { vector("vadd.f32", {use(d), use(n), use(m)}); }
   // The next instruction, to be wrapped in predicated(), acts on the lanes in which n is more than m; NaN is not.
   void vpt_more(Vec n, Vec m) { emit("vpt.f32", {"gt", use(n), use(m)}); }

@@ -20,6 +20,7 @@ class ScalingWriter {
         shift_(parameter(kernel, "shift")),
         twice_(parameter(kernel, "twice") != 0),
         products_(parameter(kernel, "twice") == MveScaling::kTwiceProducts),
+        floats_(parameter(kernel, "twice") == MveScaling::kTwiceFloats),
         clamps_(parameter(kernel, "clamp") != 0),
         halves_(has_parameter(kernel, "halves")),
         only_sums_(has_parameter(kernel, "sums") ||
@@ -47,7 +48,9 @@ class ScalingWriter {
       a_.vldrw_after(q2, r5, 16);
       a_.vldrw_after(q3, r5, 16);
       for (Vec v : {a, b}) a_.vadd(32, v, v, q2);
-      if (products_) {
+      if (floats_) {
+        for (Vec v : {a, b}) scale_float(v, q3);
+      } else if (products_) {
         for (Vec v : {a, b}) a_.vqrdmulh(32, v, v, q3);
         a_.vldrw_after(q2, r5, 16);
         for (Vec v : {a, b}) a_.vqrdmlash(32, v, q2, r0);
@@ -76,6 +79,12 @@ class ScalingWriter {
     narrow(b, to_b, odd);
   }
 
+  void scale_float(Vec v, Vec scale) {
+    a_.vcvt_to_float(v, v);
+    a_.vmul_float(v, v, scale);
+    a_.vcvt_to_nearest(v, v);
+  }
+
   void scale_half(Vec v, Vec bias, Vec multiplier) {
     a_.vadd(32, v, v, bias);
     if (shift_ == 0) return a_.vrmulh(32, v, v, multiplier);
@@ -98,6 +107,11 @@ class ScalingWriter {
       if (twice_) {
         a_.vadd(32, v, v, q2);
         a_.vldrw_after(q3, r5, 16);
+        if (floats_) {
+          scale_float(v, q3);
+          narrow(v, q0, odd);
+          continue;
+        }
         if (!products_) a_.vshr(32, q2, v, 31);
         a_.vqrdmulh(32, v, v, q3);
         a_.vldrw_after(q3, r5, 16);
@@ -154,7 +168,7 @@ class ScalingWriter {
 
   Helium a_;
   int back_, left_, shift_;
-  bool twice_, products_, clamps_, halves_, only_sums_;
+  bool twice_, products_, floats_, clamps_, halves_, only_sums_;
 };
 
 }  // namespace aotc::cores::arm

@@ -94,8 +94,12 @@ void add_generated_cases(std::vector<KernelCase>& to) {
     Data data(pattern, 9);
     for (const ops::ClampI32 range : {ops::ClampI32{-128, 5}, {0, 127}, {-100, 100}})
       for (int64_t words : {1, 4})
-        for (int32_t blocks : {1, 3})
-          to.push_back({arm::dsp_clamp_kernel(range, words), {data.bytes(4 * words * blocks, 1)}, {blocks}});
+        for (int32_t blocks : {1, 3}) {
+          const int64_t bytes = 4 * words * blocks;
+          to.push_back({arm::dsp_clamp_kernel(range, words), {data.bytes(bytes, 1)}, {blocks}});
+          to.push_back(
+              {arm::dsp_clamp_kernel(range, words, true), {data.bytes(bytes, 1), data.bytes(bytes, 3)}, {blocks}});
+        }
     for (int64_t pixels : {1, 3})
       for (int32_t words : {1, 5})
         to.push_back(

@@ -3,7 +3,7 @@
 """An ONNX model beside onnxruntime, layer by layer.
 
 Usage: compare.py MODEL --work DIR [--inputs N] [--seed N] [--input NAME=FILE.npy ...] [--dim NAME=N ...]
-                  [--target host|cortex_m4] [--compiler CC]
+                  [--target host|cortex_m4|cortex_m55|riscv32] [--compiler CC]
 
 Of a quantised model the tensors of 8 bits become outputs of the C, of another one every tensor; a second C, of the
 model as it is, has its outputs compared. Expected are onnxruntime's (onnx_layers.py). Quantised tensors must be equal,
@@ -142,7 +142,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--input", action="append", default=[])
     parser.add_argument("--dim", action="append", default=[])
-    parser.add_argument("--target", choices=("host", "cortex_m4"), default="host")
+    parser.add_argument("--target", choices=sorted(node_tests.programs.BATCH), default="host")
     parser.add_argument("--compiler", default="gcc")
     arguments = parser.parse_args()
     if arguments.inputs < 1:

@@ -4,7 +4,7 @@
 compiles run as C, many in one program, each in its planned arena; what is accepted must be right.
 
 Usage: node_tests.py --work DIR [--only TEXT ...] [--frozen] [--list] [--least N] [--subset N] [--markdown]
-                     [--target host|cortex_m4|riscv32] [--compiler CC] [--jobs N]
+                     [--target host|cortex_m4|cortex_m55|riscv32] [--compiler CC] [--jobs N]
                      [--root FOLDER]
 
   --only TEXT    tests whose name has the text; may be given again
@@ -13,7 +13,7 @@ Usage: node_tests.py --work DIR [--only TEXT ...] [--frozen] [--list] [--least N
   --least N      fail if fewer pass
   --list         what became of each test, with the message
   --markdown     the table as docs/reliability.md has it
-  --target       where programs run: host, or cortex_m4 and riscv32 in the emulator (default host)
+  --target       where programs run: host, or cortex_m4, cortex_m55 and riscv32 in the emulator (default host)
   --root         tests of another version of the package: write_node_tests.py
 
 The last line counts: N passed, N refused, N wrong. Without the package it is skipped; with CI=true it fails.
@@ -44,7 +44,7 @@ TYPES = {"float32": "float", "int64": "int64_t", "int32": "int32_t", "uint8": "u
          "float8_e8m0fnu": "uint8_t", "float4_e2m1fn": "uint8_t", "int4": "int8_t", "uint4": "uint8_t"}
 
 
-CPUS = {"host": [], "cortex_m4": ["--cpu", "cortex-m4"], "riscv32": ["--cpu", "rv32imac"]}
+CPUS = {"host": [], "cortex_m4": ["--cpu", "cortex-m4"], "cortex_m55": ["--cpu", "cortex-m55"], "riscv32": ["--cpu", "rv32imac"]}
 
 
 # Tests whose recorded results are not those of their model.

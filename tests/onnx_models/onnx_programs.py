@@ -12,7 +12,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE.parent))
 import verdicts  # noqa: E402
-BATCH = {"host": 48, "cortex_m4": 24, "riscv32": 24}
+BATCH = {"host": 48, "cortex_m4": 24, "cortex_m55": 24, "riscv32": 24}
+# Machine and options of the emulated Cortex-M cores.
+ARM = {"cortex_m4": ("mps2-an386", ["-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16"]), "cortex_m55": ("mps3-an547", ["-mcpu=cortex-m55"])}
 ARENA = 1 << 16  # models that need more have an arena of their own on the host
 
 MODEL = """
@@ -105,10 +107,10 @@ def build(batch, work, number, arguments):
     if arguments.target == "riscv32":
         return build_for_riscv(command, program)
     e2e = ROOT / "tests" / "e2e"
-    compile_program(["arm-none-eabi-gcc", *command[1:], e2e / "cortex_m4_start.c", "-mcpu=cortex-m4", "-mthumb",
-                     "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "--specs=rdimon.specs", "-T", e2e / "cortex_m4.ld",
-                     "-o", program, "-lm"])
-    return ["qemu-system-arm", "-M", "mps2-an386", "-display", "none", "-monitor", "none", "-serial", "none",
+    machine, options = ARM[arguments.target]
+    compile_program(["arm-none-eabi-gcc", *command[1:], e2e / "cortex_m4_start.c", *options, "-mthumb", "-mfloat-abi=hard",
+                     "--specs=rdimon.specs", "-T", e2e / f"{arguments.target}.ld", "-o", program, "-lm"])
+    return ["qemu-system-arm", "-M", machine, "-display", "none", "-monitor", "none", "-serial", "none",
             "-semihosting-config", "enable=on,target=native,chardev=out", "-chardev", "stdio,id=out",
             "-kernel", program]
 

@@ -5,8 +5,10 @@
 A network has one to five layers. Its form says how activations and weights are stored: int8 or uint8 activations (the
 results are equal), int16 or uint16 activations or int4 weights (at most one step apart for each layer, because
 onnxruntime computes floats), float activations with dequantised weights, or quantize_dynamic's operators (floats).
+Every other network of int8 or uint8 activations is as PyTorch writes it: weights of -128, a Pad before a Conv, views
+around a mean or a pool without a quantisation of their own (uint8), and maybe a Clip behind each quantisation.
 
-Usage: random_forms.py --work DIR [--count N] [--seed N] [--form NAME ...] [--target host|cortex_m4|riscv32]
+Usage: random_forms.py --work DIR [--count N] [--seed N] [--form NAME ...] [--target host|cortex_m4|cortex_m55|riscv32]
 
 Prints the number of networks by form. 100 networks take about 20 CPU seconds on the host.
 """
@@ -34,6 +36,7 @@ class Network:
     def __init__(self, random):
         self.random = random
         self.nodes, self.constants, self.weights, self.layers = [], {}, set(), 0
+        self.bare = set()  # tensors that stay float between their node and the next one
         self.shape = (1, int(random.integers(1, 9)), *(int(d) for d in random.integers(5, 13, random.integers(1, 3))))
         self.given = random.standard_normal(self.shape).astype(np.float32)
         self.last = "x"
@@ -91,8 +94,37 @@ class Network:
         self.add("Concat", [first, self.last], (1, shape[1] + units, *shape[2:]), axis=1)
         self.layers += 2
 
-    def head(self, softmax):
-        if self.random.integers(2):
+    def pad(self):
+        dims = len(self.shape) - 2
+        before, after = ([0, 0, *(int(p) for p in self.random.integers(0, 3, dims))] for _ in range(2))
+        name = self.constant(f"pads{len(self.nodes)}", np.array(before + after))
+        self.add("Pad", [self.last, name], tuple(d + b + a for d, b, a in zip(self.shape, before, after)))
+
+    def view(self, shape, bare=True):
+        name = self.constant(f"view{len(self.nodes)}", np.array(shape))
+        self.add("Reshape", [self.last, name], tuple(shape))
+        if bare:
+            self.bare.add(self.last)
+
+    def mean_between_views(self):
+        """A mean or a pool of the whole image, in another shape, whose result is quantised in a third one."""
+        rows = self.shape[1]
+        kind = self.random.integers(3)
+        if kind == 0:
+            self.add("AveragePool", [self.last], (1, rows, *([1] * (len(self.shape) - 2))), kernel_shape=list(self.shape[2:]))
+        elif kind == 1:
+            self.add("GlobalAveragePool", [self.last], (1, rows, *([1] * (len(self.shape) - 2))))
+        else:
+            self.view((1, rows, int(np.prod(self.shape[2:]))))
+            self.add("ReduceMean", [self.last, self.constant("axes", np.array([2]))], (1, rows, 1))
+        self.bare.add(self.last)
+        self.view((1, rows), bare=False)
+        self.layers += 1
+
+    def head(self, softmax, torch=False):
+        if torch and self.random.integers(2):
+            self.mean_between_views()
+        elif self.random.integers(2):
             shape = (*self.shape[:2], *([1] * (len(self.shape) - 2)))
             if self.random.integers(2):
                 self.add("GlobalAveragePool", [self.last], shape)
@@ -111,6 +143,7 @@ class Network:
 def network_of(random, form):
     net = Network(random)
     quantised = form in ACTIVATIONS
+    net.torch = form in ("int8", "uint8") and bool(random.integers(2))
     for _ in range(int(random.integers(1, 4))):
         kinds = ["conv", "conv"]
         if min(net.shape[2:]) >= 2 and quantised:
@@ -119,13 +152,16 @@ def network_of(random, form):
             kinds += ["add", "concat"]
         kind = random.choice(kinds)
         if kind == "conv":
+            if net.torch and random.integers(3) == 0:
+                net.pad()
             net.conv()
         elif kind in ("average", "maximum"):
             net.pool("AveragePool" if kind == "average" else "MaxPool")
         else:
             net.add_branch() if kind == "add" else net.concat_branch()
     if random.integers(2) or form == "dynamic":
-        net.head(quantised and bool(random.integers(2)))
+        # onnxruntime 1.32 refuses most models with such views of int8.
+        net.head(quantised and bool(random.integers(2)), net.torch and form == "uint8")
     return net
 
 
@@ -152,6 +188,7 @@ class Quantised:
         self.net, self.form, self.random = net, form, net.random
         self.nodes, self.constants = [], {}
         self.four = form == "int4_weights" or (form == "weight_only" and self.random.integers(2))
+        self.bound = int(self.random.integers(60, 128)) if net.torch and self.random.integers(2) else None
 
     def node(self, op, inputs, outputs, **attributes):
         from onnx import helper
@@ -168,8 +205,10 @@ class Quantised:
         axes = tuple(range(1, w.ndim))
         per_channel = bool(self.random.integers(2)) and self.form != "dynamic"
         most = np.abs(w).max(axis=axes, keepdims=True) if per_channel else np.abs(w).max()
-        scale = np.maximum(most / limit, 1e-6).astype(np.float32)
-        return np.clip(np.rint(w / scale), -limit, limit).astype(np.int8), scale.ravel() if per_channel else scale.reshape(())
+        # PyTorch divides by 127.5: the largest magnitude becomes -128 or 127.
+        scale = np.maximum(most / (limit + 0.5 * self.net.torch), 1e-6).astype(np.float32)
+        integers = np.clip(np.rint(w / scale), -limit - self.net.torch, limit)
+        return integers.astype(np.int8), scale.ravel() if per_channel else scale.reshape(())
 
     def weights(self, name):
         import ml_dtypes
@@ -200,11 +239,12 @@ class Quantised:
         dtype = ACTIVATIONS[self.form]
         of = self.activations(ranges, dtype)
         for node in self.net.nodes:  # these keep the quantisation of their operand
-            if node.op_type in ("MaxPool", "Flatten"):
+            if node.op_type in ("MaxPool", "Flatten", "Pad"):
                 of[node.output[0]] = of[node.input[0]]
         for name, (scale, zero) in of.items():
-            self.put(f"{name}_s", scale)
-            self.put(f"{name}_z", zero)
+            if name not in self.net.bare:
+                self.put(f"{name}_s", scale)
+                self.put(f"{name}_z", zero)
         self.pair("x", "x")
         for node in self.net.nodes:
             inputs = []
@@ -212,19 +252,25 @@ class Quantised:
                 if name in self.net.weights:
                     dequantised, scale = self.weights(name)
                     inputs.append(dequantised)
-                elif name == "axes":
+                elif name.startswith(("axes", "pads", "view")):
                     inputs.append(self.put(name, self.net.constants[name]))
                 elif name in self.net.constants and i == 2:
                     inputs.append(self.quantised_bias(name, of[node.input[0]][0], scale))
                 else:
-                    inputs.append(f"{name}_d")
+                    inputs.append(f"{name}_{'f' if name in self.net.bare else 'd'}")
             self.node(node.op_type, inputs, [f"{node.output[0]}_f"], **attributes_of(node))
+            if node.output[0] in self.net.bare:
+                continue
             self.pair(f"{node.output[0]}_f", node.output[0], last=node is self.net.nodes[-1] and node.op_type != "Softmax")
         # onnxruntime computes a Softmax in floats if its integers are the model's output.
         return f"{self.net.last}_{'d' if self.net.nodes[-1].op_type == 'Softmax' else 'q'}"
 
     def pair(self, source, name, last=False):
-        self.node("QuantizeLinear", [source, f"{name}_s", f"{name}_z"], [f"{name}_q"])
+        bounds = self.bound is not None and not last
+        self.node("QuantizeLinear", [source, f"{name}_s", f"{name}_z"], [f"{name}_w" if bounds else f"{name}_q"])
+        if bounds:
+            bound = self.put("bound", ACTIVATIONS[self.form](self.bound))
+            self.node("Clip", [f"{name}_w", "", bound], [f"{name}_q"])
         if not last:
             self.node("DequantizeLinear", [f"{name}_q", f"{name}_s", f"{name}_z"], [f"{name}_d"])
 

@@ -9,6 +9,7 @@
 #include "frontends/onnx/qdq.h"
 #include "frontends/onnx/quantized.h"
 #include "frontends/onnx/window_attributes.h"
+#include "ops/reduce/dequantized_mean.h"
 
 namespace aotc::frontends::onnx {
 
@@ -160,6 +161,32 @@ void global_average_pool(Call& c) {
   finish(c, b.reshape(out, to), y.stored);
 }
 
+// A window that is the whole image: its integer sum decides, but beside ties. Invalid if this is another window, or
+// scales or sizes are out of range.
+Id average_of_image(Call& c, const WindowAttributes& w, const Affine& x, const Affine& y, int64_t up) {
+  Builder& b = c.b;
+  const graph::Shape shape = c.shape(0);
+  const graph::Quantization from = x.int8(), to = y.int8();
+  if (x.wide() || y.wide() || !x.per_tensor() || !w.is_plain() || !w.is_unpadded() ||
+      w.kernel != Ints(shape.begin() + 2, shape.end()))
+    return {};
+  const int64_t count = graph::element_count(w.kernel), added = to.zero_point[0] + up;
+  const ops::MeanScales scales{from.scale[0],
+                               to.scale[0],
+                               static_cast<int32_t>(from.zero_point[0]),
+                               static_cast<int32_t>(to.zero_point[0]),
+                               count,
+                               ops::SumOrder::kInOrder,
+                               static_cast<int32_t>(added)};
+  if (count < 1 || !ops::integer_mean(scales)) return {};
+  c.pass_over({"count_include_pad"});
+  Ints axes(shape.size() - 2);
+  std::iota(axes.begin(), axes.end(), 2);
+  const std::string_view order = ops::enum_names(scales.order)[static_cast<size_t>(scales.order)];
+  return b.add_typed("dequantized_mean", {int8_of(b, c.in(0), x)},
+                     {{"axes", axes}, {"keep_dims", true}, {"order", order}, {"added", added}}, DType::kI8, to);
+}
+
 // onnxruntime averages in float, and unlike elsewhere adds the zero point before it rounds, so that it says to which
 // side ties go. Groups of int8 are uint8 there. The average in integers is the same of most windows.
 template <bool group>
@@ -179,6 +206,7 @@ void average_pool(Call& c) {
     Id out = b.add_typed("average_pool_2d", {image}, settings, y.type(), q);
     return finish(c, as_planes(b, nhwc_to_nchw(b, out), w), y.stored);
   }
+  if (Id mean = average_of_image(c, w, x, y, up); mean.valid()) return finish(c, mean, y.stored);
   Id real = average_of_windows(c, dequantized(b, c.in(0), operand_affine(c, 0)));
   if (y.wide()) return finish(c, quantized(b, real, y), y.stored);
   Id place = b.binary("add", b.binary("div", real, static_cast<double>(y.scale[0])),

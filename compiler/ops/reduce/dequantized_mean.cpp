@@ -53,7 +53,8 @@ std::optional<IntegerMean> integer_mean(const MeanScales& s) {
   out.shift = bits - kFraction;
   // Errors of each element, of the sum, of the mean and of the quotient; then of the multiplier.
   const double roundings = static_cast<double>(depth_of(s.order, s.count) + 3) * kUnit;
-  const double error = most * (roundings / (1 - roundings) + 0x1p-28);
+  const double of_added = s.added == 0 ? 0 : (most + std::abs(s.added)) * 2 * kUnit;
+  const double error = most * (roundings / (1 - roundings) + 0x1p-28) + of_added;
   if (!(error < 0.25)) return std::nullopt;
   const auto margin = static_cast<int32_t>(error * (1 << kFraction)) + 1;
   out.beside = 2 * margin;
@@ -72,11 +73,13 @@ namespace {
 
 struct DequantizedMeanAttrs : graph::Attributes<DequantizedMeanAttrs>, ReduceFields {
   SumOrder order = SumOrder::kInOrder;
+  int32_t added = 0;
 
   template <typename Self, typename F>
   static void visit(Self& self, F&& field) {
     visit_reduction(self, field);
     field("order", self.order);
+    field("added", self.added);
   }
 };
 
@@ -89,7 +92,9 @@ struct Mean : MeanScales {
     count = count_of(dims);
     results = op.result().elements();
     order = op.attrs<DequantizedMeanAttrs>().order;
+    added = op.attrs<DequantizedMeanAttrs>().added;
   }
+  int32_t rest() const { return zero_out - added; }  // of the zero point, behind the rounding
   bool is_run() const {  // the reduced dimensions are neighbours
     return std::count_if(dims.begin(), dims.end(), [](const Dim& d) { return d.reduced; }) <= 1;
   }
@@ -142,9 +147,9 @@ void evaluate_mean(const OpView& op, const EvalData& data) {
     else if (mean.order == SumOrder::kFours) sum = fours_sum(row);
     else
       for (float x : row) sum += x;
-    const float place = sum / static_cast<float>(mean.count) / mean.out;
-    const auto zero = static_cast<float>(mean.zero_out);
-    out[i] = static_cast<int8_t>(std::clamp(std::nearbyint(place) + zero, -128.0f, 127.0f));
+    const float place = sum / static_cast<float>(mean.count) / mean.out + static_cast<float>(mean.added);
+    const auto rest = static_cast<float>(mean.rest());
+    out[i] = static_cast<int8_t>(std::clamp(std::nearbyint(place) + rest, -128.0f, 127.0f));
   }
 }
 
@@ -248,10 +253,12 @@ class MeanLowering {
     if (mean_.order == SumOrder::kLanes) emit_lanes(sum, from, to);
     else if (mean_.order == SumOrder::kFours) emit_fours(sum, from);
     else elements(0, from, false, add);
-    const Ex scaled = f_.let("scaled", sum / tir::f32(static_cast<float>(mean_.count)) / tir::f32(mean_.out));
-    const auto least = static_cast<float>(-128 - mean_.zero_out), most = static_cast<float>(127 - mean_.zero_out);
+    Ex scaled = sum / tir::f32(static_cast<float>(mean_.count)) / tir::f32(mean_.out);
+    if (mean_.added != 0) scaled = scaled + tir::f32(static_cast<float>(mean_.added));
+    scaled = f_.let("scaled", scaled);
+    const auto least = static_cast<float>(-128 - mean_.rest()), most = static_cast<float>(127 - mean_.rest());
     const Ex whole = f_.let("whole", emit_nearest_even(clamp(scaled, tir::f32(least), tir::f32(most))));
-    f_.store(out_, to, cast(DType::kI32, whole) + mean_.zero_out);
+    f_.store(out_, to, cast(DType::kI32, whole) + mean_.rest());
   }
 
   int64_t stride() const {

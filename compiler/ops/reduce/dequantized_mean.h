@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dequantized_mean: int8 values become float32, are averaged, and become int8 again, as DequantizeLinear, ReduceMean
-// and QuantizeLinear in onnxruntime. The rounding errors of the float sum decide a result only beside a tie. All other
-// results follow from the integer sum.
+// and QuantizeLinear, or QLinearAveragePool, in onnxruntime. The rounding errors of the float sum decide a result only
+// beside a tie. All other results follow from the integer sum.
 #pragma once
 
 #include <array>
@@ -29,6 +29,7 @@ struct MeanScales {
   int32_t zero_in = 0, zero_out = 0;
   int64_t count = 1;
   SumOrder order = SumOrder::kInOrder;
+  int32_t added = 0;  // before the rounding, whose ties it turns if it is odd
 };
 
 // The mean from an integer sum: place(sum) has 16 bits of fraction, and the mean is place >> 16, unless the fraction is

@@ -67,7 +67,12 @@ Work clamp_work(ops::ClampI32 range, int64_t elements) {
   return word * (static_cast<double>(elements) / kClampedBytes) + Work{.alu = 10, .branch = 3};
 }
 
-// The clamp that a table of 256 bytes is; nullopt if it is something else, or changes nothing.
+Ex clamped(const tir::BufferPtr& results, const Ex& i, ops::ClampI32 range) {
+  return clamp(load(results, i), range.min, range.max);
+}
+
+}  // namespace
+
 std::optional<ops::ClampI32> clamp_of_table(const OpView& op) {
   if (op.operand(0).dtype != DType::kI8 || op.result().dtype != DType::kI8) return std::nullopt;
   const std::vector<int8_t> values = op.constant(1)->to_vector<int8_t>();
@@ -77,12 +82,6 @@ std::optional<ops::ClampI32> clamp_of_table(const OpView& op) {
     if (values[i] != std::clamp(static_cast<int>(i) + kLowest, range.min, range.max)) return std::nullopt;
   return bounds_of(range) > 0 ? std::optional(range) : std::nullopt;
 }
-
-Ex clamped(const tir::BufferPtr& results, const Ex& i, ops::ClampI32 range) {
-  return clamp(load(results, i), range.min, range.max);
-}
-
-}  // namespace
 
 Work emit_byte_clamp(LoweringBuilder& f, const tir::BufferPtr& results, ops::ClampI32 range, const TargetInfo& target) {
   const int64_t elements = results->elements;

@@ -15,6 +15,9 @@ namespace aotc::cores::arm {
 // Clamps all results in place, and returns the work of that. Emits nothing if the range is int8's own.
 Work emit_byte_clamp(LoweringBuilder& f, const tir::BufferPtr& results, ops::ClampI32 range, const TargetInfo& target);
 
+// The clamp that the table of a byte_table of int8 is; nullopt if it is something else, or changes nothing.
+std::optional<ops::ClampI32> clamp_of_table(const OpView& op);
+
 // A byte_table that clamps int8 and nothing else, such as the Clip of a QuantizeLinear. nullopt for other operators.
 std::optional<Lowered> lower_byte_clamp(const OpView& op, const TargetInfo& target);
 

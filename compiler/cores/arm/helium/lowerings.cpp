@@ -28,7 +28,7 @@ bool is_patches(const OpView& op, const TargetInfo& target) {
   return is_vector_bytes(op, target) && target.allows("patches");
 }
 
-bool is_vector_lstm(const OpView& op, const TargetInfo& target) {
+bool is_vector_int8(const OpView& op, const TargetInfo& target) {
   return op.operand(0).dtype == DType::kI8 && target.allows("vectors");
 }
 
@@ -53,16 +53,18 @@ Extension helium_extension() {
       {"add", kBeforeDsp, is_plain_sum, lower_sum_mve},
       {"sub", kBeforeDsp, is_plain_sum, lower_sum_mve},
       {"average_pool_2d", kBeforeDsp, is_average, lower_average_pool_2d_mve},
+      {"byte_table", kBeforeDsp, is_vector_int8, lower_byte_clamp_mve},
       {"conv_2d", kBeforeDsp, is_vector_gemm, lower_conv_2d_mve},
       {"conv_2d", kBeforeDsp, is_vector_halves, lower_conv_2d_mve},
       {"depthwise_conv_2d", kBeforeDsp, is_patches, lower_depthwise_conv_2d_mve},
       {"depthwise_conv_2d", kAfterPatches, is_taps, lower_depthwise_conv_2d_taps},
       {"fully_connected", kBeforeDsp, is_vector_gemm, lower_fully_connected_mve},
       {"fully_connected", kBeforeDsp, is_vector_halves, lower_fully_connected_mve16},
-      {"unidirectional_sequence_lstm", kBeforeDsp, is_vector_lstm, lower_lstm_mve},
+      {"unidirectional_sequence_lstm", kBeforeDsp, is_vector_int8, lower_lstm_mve},
   };
   out.kernels = {
       {"mve_average", mve_average},
+      {"mve_clamp", mve_clamp},
       {"mve_columns", mve_columns},
       {"mve_fill", mve_fill},
       {"mve_gates", mve_gates},

@@ -13,6 +13,7 @@ Extension helium_extension();
 
 // int8; convolutions also int16.
 std::optional<Lowered> lower_average_pool_2d_mve(const OpView& op, const TargetInfo& target);
+std::optional<Lowered> lower_byte_clamp_mve(const OpView& op, const TargetInfo& target);
 std::optional<Lowered> lower_conv_2d_mve(const OpView& op, const TargetInfo& target);
 std::optional<Lowered> lower_depthwise_conv_2d_mve(const OpView& op, const TargetInfo& target);
 std::optional<Lowered> lower_depthwise_conv_2d_taps(const OpView& op, const TargetInfo& target);
@@ -23,6 +24,7 @@ std::optional<Lowered> lower_sum_mve(const OpView& op, const TargetInfo& target)
 
 // Kernels in assembly, by family. The kernel with the same name in TIR is the meaning of each, and has its arguments.
 Implementation mve_average(const tir::Kernel& kernel);
+Implementation mve_clamp(const tir::Kernel& kernel);
 Implementation mve_columns(const tir::Kernel& kernel);
 Implementation mve_gemm(const tir::Kernel& kernel);
 Implementation mve_gemv(const tir::Kernel& kernel);

@@ -253,7 +253,7 @@ tir::Ex mla_low_high(const tir::Ex& acc, const tir::Ex& low, const tir::Ex& high
 inline int32_t shifted_bias(const std::vector<int32_t>& bias, int64_t c, int left) {
   return static_cast<int32_t>(static_cast<uint32_t>(bias[static_cast<size_t>(c)]) << left);
 }
-// What channel a + 1 is multiplied by in a stream of pairs, 1 or -1, so that 256 * b + a fits 16 bits for all weights
+// The factor of channel a + 1 in a stream of pairs, 1 or -1, with which 256 * b + a fits 16 bits for all weights
 // [channels][k] of channels a and a + 1. 0: neither fits.
 int pair_factor(const std::vector<int8_t>& weights, int64_t k, int64_t a);
 // The same of each of `group` channels that begin at channel a: 1 of the first of a pair.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/exhaustive.h"
 
+#include <algorithm>
+
 #include "passes/rewrite.h"
 
 namespace aotc::passes {
@@ -27,6 +29,20 @@ std::vector<uint8_t> copy_of(const graph::ConstantView& view) { return {view.byt
 const TensorType& result_type(const Graph& graph, const Op& op) { return graph[op.results[0]].type; }
 
 }  // namespace
+
+// Other operands of an elementwise operator are parameters; those of one that broadcasts must be single numbers.
+bool works_by_element(const Graph& graph, const Op& op) {
+  const ops::Operator& definition = ops::definition_of(op);
+  const ops::Traits traits = definition.traits();
+  if (op.results.size() != 1 || traits.may_fail || traits.external || traits.device_copy || !op.regions.empty())
+    return false;
+  if (graph[op.results[0]].type.quantization.per_channel()) return false;
+  if (traits.elementwise) return true;
+  const auto axes = ops::axis_flow({graph, op});
+  return axes && axes->broadcasts && std::all_of(op.operands.begin(), op.operands.end(), [&](TensorId id) {
+           return !id.valid() || !graph.is_constant(id) || graph[id].type.elements() == 1;
+         });
+}
 
 std::optional<std::vector<uint8_t>> evaluate_rows(const Graph& graph, const Op& op, const Rows& rows) {
   Graph alone;

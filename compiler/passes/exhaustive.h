@@ -19,6 +19,9 @@ std::vector<uint8_t> all_values(DType type);
 // Elements of tensors by tensor id, all of the same number.
 using Rows = std::unordered_map<int32_t, std::vector<uint8_t>>;
 
+// True if each element of the result depends on the elements at its place of the operands that are no constants.
+bool works_by_element(const graph::Graph& graph, const graph::Op& op);
+
 // Evaluates an operator whose result depends, element by element, on the operands that have rows. Other operands are
 // constants. Returns the elements of the result; nullopt if the operator cannot work on rows.
 std::optional<std::vector<uint8_t>> evaluate_rows(const graph::Graph& graph, const graph::Op& op, const Rows& rows);

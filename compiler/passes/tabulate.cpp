@@ -50,20 +50,6 @@ class Tabulation {
     return (type.dtype == DType::kI8 || type.dtype == DType::kU8) && !type.quantization.per_channel();
   }
 
-  // Other operands of an elementwise operator are parameters; those of one that broadcasts must be single numbers.
-  bool takes_rows(const Op& op) const {
-    const ops::Operator& definition = ops::definition_of(op);
-    const ops::Traits traits = definition.traits();
-    if (op.results.size() != 1 || traits.may_fail || traits.external || traits.device_copy || !op.regions.empty())
-      return false;
-    if (graph_[op.results[0]].type.quantization.per_channel()) return false;
-    if (traits.elementwise) return true;
-    const auto axes = ops::axis_flow({graph_, op});
-    return axes && axes->broadcasts && std::all_of(op.operands.begin(), op.operands.end(), [&](TensorId id) {
-             return !id.valid() || !graph_.is_constant(id) || graph_[id].type.elements() == 1;
-           });
-  }
-
   // What operand `id` is a function of: itself if nothing else is known.
   std::optional<TensorId> root_of(TensorId id) const {
     auto known = functions_.find(id.value);
@@ -73,7 +59,7 @@ class Tabulation {
 
   std::optional<Function> function_of(size_t at) const {
     const Op& op = graph_.ops[at];
-    if (!takes_rows(op)) return std::nullopt;
+    if (!works_by_element(graph_, op)) return std::nullopt;
     Function out;
     Rows rows;
     for (TensorId id : op.operands) {

@@ -2,6 +2,7 @@
 #include "plan/row_bands.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include <fmt/format.h>
@@ -23,9 +24,11 @@ constexpr int64_t kMostRows = 4;
 constexpr double kEvent = 30;      // instructions around a call of a row's function
 constexpr double kWorthIt = 0.97;  // of the instructions of rows, or of fewer pixels at a time
 
-// The bands of an operator that take the fewest instructions: some pixels, and any; 0: rows.
+// The bands of an operator that take the fewest instructions, 0: a row. First of some pixels, then of at most 2, 3, ..
+// rows, last of any.
 struct Best {
-  int64_t pixels = 0, any = 0;
+  static constexpr size_t kKinds = kMostRows + 1;
+  std::array<int64_t, kKinds> bands = {};
 };
 
 class BandChooser {
@@ -57,18 +60,24 @@ class BandChooser {
     const graph::Shape& shape = view.result().shape;
     Best best;
     if (shape.size() != 4 || shape[2] > kWidest) return best;
-    auto least = instructions_in(op, 0, fed);
-    if (!least || *least == 0) return best;
-    auto attempt = [&](int64_t band) {
+    const auto of_row = instructions_in(op, 0, fed);
+    if (!of_row || *of_row == 0) return best;
+    struct Choice {
+      double instructions;
+      int64_t band = 0;
+    } pixels{*of_row}, rows{*of_row};
+    auto attempt = [&](int64_t band, Choice& best_so_far) {
       const auto now = instructions_in(op, band, fed);
-      if (!now || *now >= kWorthIt * *least) return;
-      least = now;
-      best.any = band;
+      if (now && *now < kWorthIt * best_so_far.instructions) best_so_far = {*now, band};
     };
     if (ops::is_pointwise(view))
-      for (int64_t pixels : kPixels) attempt(pixels);
-    best.pixels = best.any;
-    for (int64_t rows = 2; rows <= std::min(kMostRows, shape[1]); ++rows) attempt(rows * shape[2]);
+      for (int64_t count : kPixels) attempt(count, pixels);
+    best.bands.front() = pixels.band;
+    for (int64_t count = 2; count <= kMostRows; ++count) {
+      if (count <= shape[1]) attempt(count * shape[2], rows);
+      best.bands[static_cast<size_t>(count - 1)] = rows.band;
+    }
+    best.bands.back() = rows.instructions < kWorthIt * pixels.instructions ? rows.band : pixels.band;
     return best;
   }
 
@@ -97,17 +106,15 @@ std::vector<std::vector<Segment>> with_bands(const Graph& graph, const std::vect
                                              const ops::TargetInfo& target) {
   BandChooser chooser(graph, target);
   std::vector<std::vector<Segment>> out;
-  for (bool any : {false, true}) {
+  for (size_t kind = 0; kind < Best::kKinds; ++kind) {
     std::vector<Segment> banded = segments;
     for (size_t s = 0; s < banded.size(); ++s) {
       std::vector<int64_t> bands;
-      for (size_t i = banded[s].first; i <= banded[s].last; ++i) {
-        const Best& best = chooser.best_of(i, fed && s == 0 && i == banded[s].first);
-        bands.push_back(any ? best.any : best.pixels);
-      }
+      for (size_t i = banded[s].first; i <= banded[s].last; ++i)
+        bands.push_back(chooser.best_of(i, fed && s == 0 && i == banded[s].first).bands[kind]);
       if (std::any_of(bands.begin(), bands.end(), [](int64_t b) { return b > 0; })) banded[s].bands = std::move(bands);
     }
-    if (banded != segments && (out.empty() || banded != out.back())) out.push_back(std::move(banded));
+    if (banded != segments && std::find(out.begin(), out.end(), banded) == out.end()) out.push_back(std::move(banded));
   }
   return out;
 }

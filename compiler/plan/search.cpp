@@ -27,9 +27,10 @@ struct Candidate {
   int64_t bytes() const { return program.arena_bytes + program.state_bytes; }
 };
 
-// What a candidate must be to replace the best one. It never needs more memory.
+// What a candidate must be to replace the best one. It never needs more memory, unless the rule is `faster`.
 struct Rule {
   bool smaller = false;      // it needs less memory; otherwise, fewer instructions in the same memory are enough
+  bool faster = false;       // it takes fewer instructions, and no more memory than the plan without any rows
   bool by_rows = false;      // it needs less memory than the plan without rows, and `stream` allows its time
   bool fewer_calls = false;  // it prints as many calls, or fewer
 };
@@ -129,10 +130,22 @@ class ArrangementSearch {
   }
 
   bool is_better(Candidate& now, const Rule& rule) {
+    if (rule.faster) return now.bytes() <= whole_bytes() && instructions(now) < instructions(*best_);
     if (rule.by_rows && !is_worth_its_time(now)) return false;
     if (now.bytes() > best_->bytes()) return false;
     if (now.bytes() == best_->bytes() && (rule.smaller || instructions(now) >= instructions(*best_))) return false;
     return !rule.fewer_calls || printed_calls(now.program) <= printed_calls(best_->program);
+  }
+
+  // Of the plan that is not fed and has no rows.
+  int64_t whole_bytes() {
+    if (whole_bytes_) return *whole_bytes_;
+    PlanOptions options = options_;
+    options.feed = false;
+    Diagnostics ignored;
+    const auto whole = plan_schedule(graph_, {kept_, options.schedules}, options, ignored);
+    whole_bytes_ = whole ? whole->arena_bytes + whole->state_bytes : 0;
+    return *whole_bytes_;
   }
 
   // The operators' own estimates are for whole tensors, so instructions are counted in what is lowered.
@@ -169,6 +182,7 @@ class ArrangementSearch {
   std::optional<Graph> arranged_;
   std::optional<Candidate> best_;
   int64_t goal_ = 0;
+  std::optional<int64_t> whole_bytes_;
   // Of the plan without rows, or with only those that the caller feeds.
   int64_t base_bytes_ = INT64_MAX;
   std::optional<double> base_instructions_;
@@ -226,7 +240,7 @@ std::vector<Arrangement> ArrangementSearch::rows() const {
   return with_segments(lists);
 }
 
-constexpr Rule kAnyTime = {}, kByRows = {.by_rows = true}, kSmaller = {.smaller = true};
+constexpr Rule kAnyTime = {}, kByRows = {.by_rows = true}, kSmaller = {.smaller = true}, kFaster = {.faster = true};
 constexpr Proposal kWindowProposals[] = {{&ArrangementSearch::fewer_windows, kSmaller, Again::kAfterSuccess}};
 // Another order is not taken if the code grows.
 constexpr Proposal kOrderProposals[] = {{&ArrangementSearch::emptier_order, {.smaller = true, .fewer_calls = true}}};
@@ -235,11 +249,16 @@ constexpr Proposal kRowProposals[] = {{&ArrangementSearch::rows, kByRows},
 constexpr Proposal kFedProposals[] = {{&ArrangementSearch::fed_rows, kAnyTime},
                                       {&ArrangementSearch::rows, kByRows},
                                       {&ArrangementSearch::bands_of_best, kAnyTime}};
+constexpr Proposal kFastFedProposals[] = {{&ArrangementSearch::fed_rows, kAnyTime},
+                                          {&ArrangementSearch::rows, kByRows},
+                                          {&ArrangementSearch::bands_of_best, kFaster}};
 constexpr Proposal kFrameProposals[] = {{&ArrangementSearch::frames, kSmaller}};
 
 std::span<const Proposal> proposals_of(const PlanOptions& options) {
   if (options.feed && options.stream.mode == Stream::kTime) return kFrameProposals;
-  if (options.feed) return kFedProposals;
+  if (options.feed)
+    return options.target.spends_ram() && options.stream.mode != Stream::kMax ? std::span(kFastFedProposals)
+                                                                              : std::span(kFedProposals);
   if (options.stream.mode != Stream::kOff) return kRowProposals;
   return kOrderProposals;
 }

@@ -454,10 +454,23 @@ std::vector<uint8_t> fed_result(const Program& p, const std::vector<uint8_t>& in
   return {result, result + p.graph[call.results[0]].type.bytes()};
 }
 
-Result<Program> planned_by_rows(const std::string& text, Diagnostics& diags) {
+Result<Program> planned_by_rows(const std::string& text, Diagnostics& diags, bool prefer_ram = true) {
   PlanOptions options;
   options.feed = true;
+  options.target.prefer_ram = prefer_ram;
   return plan_program(parsed_chain(text), options, diags);
+}
+
+TEST(Segments, TakeBandsOfFedRowsIfCyclesCountMore) {
+  Diagnostics diags;
+  const auto whole = plan_program(parsed_chain(chain()), {}, diags);
+  const auto small = planned_by_rows(chain(), diags), fast = planned_by_rows(chain(), diags, false);
+  ASSERT_TRUE(whole.ok() && small.ok() && fast.ok()) << diags.str();
+  EXPECT_LT(small->arena_bytes, fast->arena_bytes);
+  EXPECT_LE(fast->arena_bytes, whole->arena_bytes);
+  EXPECT_TRUE(small->schedule.arrangement.segments[0].bands.empty());
+  EXPECT_FALSE(fast->schedule.arrangement.segments[0].bands.empty());
+  expect_rows_evaluated(*fast);
 }
 
 TEST(Segments, AreFedByRows) {

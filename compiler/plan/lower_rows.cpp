@@ -448,7 +448,9 @@ class SegmentLowering {
     for (size_t s = 0; s < stages_.size(); ++s) {
       auto add = [&](const Part& part, int64_t times) {
         l.schedule.instructions += static_cast<double>(times) * part.lowered.schedule.instructions;
+        l.schedule.saved_instructions += static_cast<double>(times) * part.lowered.schedule.saved_instructions;
       };
+      l.schedule.more_bytes += stages_[s].row.lowered.schedule.more_bytes;  // the rest has the same tables
       add(stages_[s].row, rows_of(s) / rows_.stages[s].makes);
       add(stages_[s].rest, rest_of(s) > 0 ? 1 : 0);
     }

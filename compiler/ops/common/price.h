@@ -10,7 +10,7 @@ namespace aotc::ops {
 // Level::kSpeed always, otherwise by TargetInfo::instructions_per_byte.
 inline bool is_worth_flash(const TargetInfo& target, double saved_instructions, double more_bytes) {
   if (target.level == Level::kSpeed) return saved_instructions >= 0;
-  return saved_instructions > target.instructions_per_byte * more_bytes;
+  return saved_instructions * target.calls > target.instructions_per_byte * more_bytes;
 }
 
 }  // namespace aotc::ops

@@ -204,8 +204,10 @@ void DspConvLowering::choose_kernel(bool pairs_fit, bool sign) {
   for (bool words : {false, true}) {
     if (words ? !free && least == 0 : !(pairs_fit && target_.allows("pairs"))) continue;
     const double pairs_least = least;
+    // Words for the sake of cycles have no larger panel where rows are to save RAM.
+    const bool narrow = words && !free && !target_.spends_ram() && target_.whole != nullptr;
     // For size all layers share the kernel of the largest tile.
-    for (int64_t p = most; p >= (target_.level == Level::kSize ? most : 1); --p) {
+    for (int64_t p = narrow ? tile_ : most; p >= (target_.level == Level::kSize ? most : 1); --p) {
       double cost = target_.costs.of(shape.work(words, p, sign));
       // Two pixels are hardly faster than four, and loads take cycles.
       const double most_cost = p == 2 && !words ? kWorthIt * least : least;

@@ -66,6 +66,7 @@ bool describe_arm(const CpuQuery& query, ops::TargetInfo& t) {
   if (!query.isa.starts_with("arm")) return false;
   if (query.isa != "armv6-m") {
     describe_usual(t);
+    t.vector_floats = query.has("mve_float");
     const bool lacks_dsp = query.isa == "armv7-m" || (query.isa == "armv8-m.main" && !query.has("dsp"));
     if (lacks_dsp && query.kernels == KernelForm::kAssembly) {
       t.triple_kernel = {.family = "triples_thumb2",

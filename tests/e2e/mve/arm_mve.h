@@ -19,6 +19,7 @@ typedef uint16_t mve_pred16_t; /* a bit for each byte */
 MVE_TYPES(8, 16)
 MVE_TYPES(16, 8)
 MVE_TYPES(32, 4)
+typedef struct { float lane[4]; } float32x4_t;
 typedef struct { int8x16_t val[2]; } int8x16x2_t;
 typedef struct { int8x16_t val[4]; } int8x16x4_t;
 typedef struct { int32x4_t val[2]; } int32x4x2_t;
@@ -85,6 +86,8 @@ MVE_REINTERPRET(u8, uint8x16_t, s8, int8x16_t)
 MVE_REINTERPRET(u16, uint16x8_t, s16, int16x8_t)
 MVE_REINTERPRET(u32, uint32x4_t, s32, int32x4_t)
 MVE_REINTERPRET(s16, int16x8_t, u16, uint16x8_t)
+MVE_REINTERPRET(f32, float32x4_t, s32, int32x4_t)
+MVE_REINTERPRET(s32, int32x4_t, f32, float32x4_t)
 
 #define MVE_LANES(NAME, PARAMETERS, OUT, LANES, VALUE)               \
     MVE_FUNCTION OUT NAME PARAMETERS {                              \
@@ -92,6 +95,20 @@ MVE_REINTERPRET(s16, int16x8_t, u16, uint16x8_t)
         for (int i = 0; i < LANES; ++i) out.lane[i] = VALUE;         \
         return out;                                                  \
     }
+
+/* Rounded to the nearest, ties to even, and saturated. */
+MVE_FUNCTION int32_t mve_nearest(float value) {
+    if (value != value) return 0;
+    if (value >= 2147483648.0f) return INT32_MAX;
+    if (value < -2147483648.0f) return INT32_MIN;
+    const int64_t below = (int64_t)value - (value < (float)(int64_t)value);
+    const float rest = value - (float)below;
+    return (int32_t)(below + (rest > 0.5f || (rest == 0.5f && below % 2 != 0)));
+}
+
+MVE_LANES(vcvtq_f32_s32, (int32x4_t a), float32x4_t, 4, (float)a.lane[i])
+MVE_LANES(vcvtnq_s32_f32, (float32x4_t a), int32x4_t, 4, mve_nearest(a.lane[i]))
+MVE_LANES(vmulq_f32, (float32x4_t a, float32x4_t b), float32x4_t, 4, a.lane[i] * b.lane[i])
 
 /* The operations on signed lanes of so many bits. */
 #define MVE_SIGNED(BITS, LANES, V, S)                                                                             \

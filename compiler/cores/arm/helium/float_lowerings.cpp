@@ -332,7 +332,6 @@ Extension helium_float_extension() {
                    {"depthwise_conv_2d", kPriority, is_vector_floats, lower_depthwise_conv_2d_floats},
                    {"fully_connected", kPriority, is_vector_floats, lower_fully_connected_floats}};
   out.kernels = {{"mve_floats", mve_floats}, {"mve_float_taps", mve_float_taps}};
-  out.describe = [](ops::TargetInfo& target) { target.vector_floats = true; };
   return out;
 }
 

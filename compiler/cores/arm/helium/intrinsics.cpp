@@ -586,6 +586,7 @@ std::optional<Implementation> translate(const tir::Kernel& kernel, const Impleme
   if (!nodes) return std::nullopt;
   Implementation out;
   out.condition = "defined(__GNUC__) && defined(__ARM_FEATURE_MVE) && !defined(__ARM_BIG_ENDIAN)";
+  if (assembly.condition.ends_with("== 3")) out.condition += " && __ARM_FEATURE_MVE == 3";
   out.family = assembly.family;
   out.header = "arm_mve.h";
   out.body = MvePrinter(meaning, std::move(*steps), std::move(*values)).run(std::move(*nodes));

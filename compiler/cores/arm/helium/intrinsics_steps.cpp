@@ -354,6 +354,7 @@ class MveReader {
       --predicated_;
       op.pop_back();
     }
+    if (type.find("f32") != std::string::npos) return !masked && floats(op, type);
     if (op == "vldrb" || op == "vldrh" || op == "vldrw") return load(op, bits, masked);
     if (op == "vstrb" || op == "vstrh" || op == "vstrw") return store(op, bits, masked);
     if (op.starts_with("vld4") || op.starts_with("vst4") || op.starts_with("vst2")) return interleaved(op, bits);
@@ -523,6 +524,32 @@ class MveReader {
     uses.push_back({reg(i)});
     if (bits == 32 && is_signed) return fmt::format("${}", n);
     return fmt::format("({}int{}_t)${}", is_signed ? "" : "u", bits, n);
+  }
+
+  // Lanes of float32 are bits of int32 between the instructions.
+  bool floats(const std::string& op, const std::string& type) {
+    std::vector<MveUse> uses;
+    auto lanes = [&](size_t i) {
+      const size_t n = uses.size();
+      const bool vector = texts_[i][0] == 'q';
+      uses.push_back(vector ? MveUse{vec(texts_[i]), MveType::kI32} : MveUse{reg(i)});
+      return vector ? fmt::format("vreinterpretq_f32_s32(${})", n)
+                    : fmt::format("vreinterpretq_f32_s32(vdupq_n_s32(${}))", n);
+    };
+    std::string text;
+    if (op == "vcvt" && type == "f32.s32") {
+      text = "vreinterpretq_s32_f32(vcvtq_f32_s32($0))";
+      uses = {{vec(texts_[1]), MveType::kI32}};
+    } else if (op == "vcvtn" && type == "s32.f32") {
+      text = fmt::format("vcvtnq_s32_f32({})", lanes(1));
+    } else if (op == "vmul" && type == "f32") {
+      const std::string left = lanes(1);
+      text = fmt::format("vreinterpretq_s32_f32(vmulq_f32({}, {}))", left, lanes(2));
+    } else {
+      return false;
+    }
+    define(vec(texts_[0]), MveType::kI32, std::move(text), std::move(uses));
+    return true;
   }
 
   bool lanewise(const std::string& op, int bits, bool is_signed, bool masked) {

@@ -105,12 +105,32 @@ bool hardly_holds(const Expr& e) {
   return is_power(values) && imm_of(*less->rhs) <= values / kRare;
 }
 
-// The branch for usual operands, if the other one computes in f64 or hardly ever runs; otherwise null.
+bool is_any(const Stmt& stmt, const std::function<bool(const Stmt&)>& is) {
+  bool found = is(stmt);
+  for_each_child(stmt, [](const Expr&) {}, [&](const Stmt& s) { found = found || is_any(s, is); });
+  return found;
+}
+
+bool assigns_floats(const Stmt& s) {
+  if (s.kind == StmtKind::kStore) return static_cast<const Store&>(s).buffer->dtype == DType::kF32;
+  return s.kind == StmtKind::kAssign && static_cast<const Assign&>(s).value->type == DType::kF32;
+}
+bool sums_floats(const Stmt& stmt) {
+  return is_any(stmt, [](const Stmt& s) { return s.kind == StmtKind::kFor && is_any(s, assigns_floats); });
+}
+bool stores_bytes(const Stmt& stmt) {
+  return is_any(stmt, [](const Stmt& s) {
+    return s.kind == StmtKind::kStore && size_of(static_cast<const Store&>(s).buffer->dtype) == 1;
+  });
+}
+
+// The branch for usual operands, if the other one computes in f64, sums floats for a byte, or hardly ever runs;
+// otherwise null.
 const Stmt* usual_branch(const If& s) {
   if (!s.otherwise) return nullptr;
   if (hardly_holds(*s.condition)) return s.otherwise.get();
   const bool then = computes_doubles(*s.then), otherwise = computes_doubles(*s.otherwise);
-  return then == otherwise ? nullptr : then ? s.otherwise.get() : s.then.get();
+  return then == otherwise ? integer_branch(s) : then ? s.otherwise.get() : s.then.get();
 }
 
 // Integer arithmetic on variables: what it costs depends on its uses.
@@ -121,6 +141,12 @@ bool is_pure(const Expr& e) {
 }
 
 }  // namespace
+
+const Stmt* integer_branch(const If& s) {
+  if (!s.otherwise || !stores_bytes(*s.then) || !stores_bytes(*s.otherwise)) return nullptr;
+  const bool then = sums_floats(*s.then), otherwise = sums_floats(*s.otherwise);
+  return then == otherwise ? nullptr : then ? s.otherwise.get() : s.then.get();
+}
 
 class CodeModel::Walker {
  public:

@@ -12,6 +12,10 @@
 
 namespace aotc::cores {
 
+// The branch of an If in which an integer decides a byte, if the other one adds up floats to decide it; otherwise null.
+// Few integers are beside a tie.
+const tir::Stmt* integer_branch(const tir::If& s);
+
 class CodeModel {
  public:
   // `costs` must outlive the model.
@@ -21,8 +25,8 @@ class CodeModel {
     double once = 0;   // instructions of one execution, without substatements
     double entry = 0;  // of a loop: instructions before its first iteration
     double turn = 0;   // of a loop: control and pointers of one iteration
-    // The branch of an If for usual operands, if the other one computes rare operands exactly in f64 or its condition
-    // hardly ever holds; otherwise null.
+    // The branch of an If for usual operands, if the other one computes rare operands exactly, in f64 or by a sum of
+    // floats for a byte, or its condition hardly ever holds; otherwise null.
     const tir::Stmt* usual = nullptr;
   };
 

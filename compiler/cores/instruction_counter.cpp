@@ -117,7 +117,7 @@ double InstructionCounter::run(const Stmt& stmt) {
                            const Number holds = exactly_ ? value(*s.condition) : std::nullopt;
                            const double then = !holds || *holds != 0 ? run(*s.then) : 0;
                            const double otherwise = s.otherwise && (!holds || *holds == 0) ? run(*s.otherwise) : 0;
-                           if (const Stmt* usual = code_ && !holds ? code_->of(s).usual : nullptr)
+                           if (const Stmt* usual = holds ? nullptr : usual_branch(s))
                              return test + (usual == s.then.get() ? then : otherwise);
                            return test + std::max(then, otherwise);
                          },
@@ -138,6 +138,14 @@ double InstructionCounter::run(const Stmt& stmt) {
                          [](const Trace&) { return 0.0; },
                          [](const Comment&) { return 0.0; },
                      });
+}
+
+const Stmt* InstructionCounter::usual_branch(const If& s) {
+  if (code_) return code_->of(s).usual;
+  if (c_.timing == nullptr) return nullptr;  // a bound counts the longer branch
+  auto known = usual_.find(&s);
+  if (known == usual_.end()) known = usual_.emplace(&s, integer_branch(s)).first;
+  return known->second;
 }
 
 double InstructionCounter::own(const Stmt& stmt, const Expr& value) {

@@ -64,6 +64,8 @@ class InstructionCounter {
     double begin = 0;  // element at which a kernel's parameter begins
   };
 
+  // The branch that an estimate counts of an If whose condition is not known; null: the longer one.
+  const tir::Stmt* usual_branch(const tir::If& s);
   double loop(const tir::For& s);
   bool all_alike(const tir::Stmt& stmt, std::unordered_set<const tir::Variable*>& own);
   double kernel(const tir::CallKernel& s);
@@ -92,6 +94,7 @@ class InstructionCounter {
   std::unordered_map<const tir::Variable*, Number> values_;
   std::unordered_map<const tir::For*, bool> uniform_;
   std::unordered_map<const tir::Expr*, double> costs_;                // negative: the values of variables decide it
+  std::unordered_map<const tir::If*, const tir::Stmt*> usual_;        // by usual_branch
   std::optional<std::unordered_set<const tir::Variable*>> deciding_;  // nothing: all variables
   // A block: the cost of its fixed statements (is_fixed), and its other statements.
   struct Parts {
